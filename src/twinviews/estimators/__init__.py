@@ -1,0 +1,1 @@
+"""What the user holds: the scikit-learn face of the method."""

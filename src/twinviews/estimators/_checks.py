@@ -1,0 +1,90 @@
+"""Checks of what the user gave, once, at the door."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
+
+from twinviews.landmarks import RowSample
+from twinviews.tables import Block
+from twinviews.tuning import PAPER_COMPONENTS
+
+AUTO = "auto"
+
+
+def check_number(name: str, value: Any, *, least: float, open_end: bool = False) -> None:
+    """A real number of at least (or, with ``open_end``, above) ``least``, or "auto"."""
+    if isinstance(value, str) and value == AUTO:
+        return
+    number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+    if not number or not np.isfinite(value) or value < least or (open_end and value == least):
+        limit = f"above {least:g}" if open_end else f"of at least {least:g}"
+        raise ValueError(f'{name}={value!r} must be a finite number {limit}, or "auto".')
+
+
+def check_count(name: str, value: Any, *, least: int = 1, or_else: str | None = AUTO) -> None:
+    """A whole number of at least ``least``, or one other accepted value."""
+    if (or_else is None and value is None) or (isinstance(value, str) and value == or_else):
+        return
+    whole = isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
+    if not whole or value < least:
+        other = "None" if or_else is None else f'"{or_else}"'
+        raise ValueError(f"{name}={value!r} must be a whole number of at least {least}, or {other}.")
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, choices))}.")
+
+
+def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X as a float array or a canonical CSR matrix, with the width and names of the fit."""
+    X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32))
+    if sparse.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def check_labeled_part(X: Any, Y: np.ndarray, sample_weight: Any) -> Block:
+    """X with its labels and weights; rows of weight zero are as good as absent."""
+    check_consistent_length(X, Y)
+    if sample_weight is None:
+        return Block(X, Y, None)
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if (weight > 0).all():
+        return Block(X, Y, weight)
+    present = np.flatnonzero(weight > 0)
+    if len(present) == 0:
+        raise ValueError("sample_weight is zero for every row. Give some row a positive weight.")
+    return Block(X[present], Y[present], weight[present])
+
+
+def check_same_kind(X: Any, X_unlabeled: Any) -> Any:
+    """X_unlabeled as X is: both sparse or both dense."""
+    if sparse.issparse(X) and not sparse.issparse(X_unlabeled):
+        return sparse.csr_array(X_unlabeled)
+    if sparse.issparse(X_unlabeled) and not sparse.issparse(X):
+        raise ValueError(
+            "X is dense and X_unlabeled is sparse. Give both in one form, for example "
+            "scipy.sparse.csr_array(X)."
+        )
+    return X_unlabeled
+
+
+def check_landmarks(sample: RowSample, n_components: Any, n_views: int) -> int:
+    """n_components as a number for which the table has enough distinct rows."""
+    distinct = len(sample.priorities)
+    most = distinct // n_views
+    M = min(PAPER_COMPONENTS, most) if n_components == AUTO else int(n_components)
+    if most < M or M == 0:
+        way_out = f"Use n_components={most} or fewer." if most else "Add rows."
+        raise ValueError(
+            f"n_components={max(M, 1)} needs {n_views * max(M, 1)} landmarks, but the table has "
+            f"n_samples={distinct} distinct rows. {way_out}"
+        )
+    return M

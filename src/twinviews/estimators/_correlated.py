@@ -1,0 +1,200 @@
+"""XNV and XKS, Algorithms 1 and 2: two random views, what they agree on, ridge on the labels."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from functools import partial
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from twinviews.correlation import CanonicalBasis, canonical_penalty, whitening_factors
+from twinviews.estimators._checks import (
+    AUTO,
+    check_choice,
+    check_count,
+    check_number,
+    check_rows,
+)
+from twinviews.estimators._frame import SemiSupervised
+from twinviews.kernels import Kernel
+from twinviews.labels import LabeledProblem
+from twinviews.moments import Moments, moments_of, view_covariances
+from twinviews.survey import Survey
+from twinviews.tables import Table
+from twinviews.tuning import (
+    CANONICAL_WEIGHTS,
+    CORRELATION_RIDGES,
+    MOST_LABELS,
+    PAPER_COMPONENTS,
+    PROBE_ROWS,
+    RIDGES,
+    SAMPLE_ROWS,
+    Candidate,
+    canonical_bases,
+    choose_penalty,
+)
+from twinviews.views import TwinViews, View
+
+# The moments square the kernel values, so a direction whose eigenvalue is below the square root of the
+# machine precision, relative to the largest, is noise in them.
+VIEW_RCOND = 1e-6
+
+
+class _Correlated(NamedTuple):
+    error: float  # leave-one-out, NaN if nobody asked
+    correlation_ridge: float
+    basis: CanonicalBasis
+
+
+class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervised):
+    """Steps 1 to 3 of Algorithms 1 and 2, but for where the two views come from."""
+
+    n_components: Any
+    correlation_ridge: Any
+    canonical_weight: Any
+    cca: str
+    sketch_ratio: float
+
+    @abstractmethod
+    def _twin_views(self, survey: Survey) -> tuple[Kernel, Callable[[float], TwinViews]]:
+        """The kernel, and the two views for any sigma; sets what they are made of."""
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_count("n_components", self.n_components)
+        check_number("correlation_ridge", self.correlation_ridge, least=0)
+        check_number("canonical_weight", self.canonical_weight, least=0)
+        check_choice("cca", self.cca, ("exact", "randomized"))
+        if not 0 < self.sketch_ratio <= 1:
+            raise ValueError(f"sketch_ratio={self.sketch_ratio!r} must be above 0 and at most 1.")
+
+    def _sample_size(self) -> int:
+        return max(2 * self._components(), SAMPLE_ROWS if self.sigma == AUTO else PROBE_ROWS)
+
+    def _components(self) -> int:
+        return PAPER_COMPONENTS if self.n_components == AUTO else int(self.n_components)
+
+    def _learn(self, table: Table, survey: Survey, problems: Sequence[LabeledProblem]) -> View:
+        rows = survey.sample.rows
+        few = [problem.first(MOST_LABELS) for problem in problems]
+        kernel, views_of = self._twin_views(survey)  # step 1: features
+
+        def shift_of(views: TwinViews) -> np.ndarray:
+            return views.columns(rows[:PROBE_ROWS]).mean(axis=0)
+
+        def error_of(sigma: float) -> float:
+            views = views_of(sigma)
+            moments = Moments.of(views.columns(rows), shift_of(views))
+            return self._correlate(views, moments, few, judge=True).error
+
+        self.sigma_ = self._sigma(kernel, rows, error_of)
+        views = views_of(self.sigma_)
+        moments = table.fold(  # step 2: all rows
+            partial(
+                moments_of,
+                columns=views.columns,
+                shift=shift_of(views),
+                sketch_ratio=self.sketch_ratio if self.cca == "randomized" else None,
+                seed=self._fit_seed,
+            )
+        )
+        _, self.correlation_ridge_, self.basis_ = self._correlate(
+            views, moments, few, judge=self.correlation_ridge == AUTO
+        )
+        self.views_ = (views.first, views.second)
+        self.correlations_ = self.basis_.correlations
+        self.effective_dimension_ = self.basis_.effective_dimension
+        self._n_features_out = len(self.correlations_)
+        self._warn_if_nothing_is_shared()
+        m = len(views.first.W)
+        mean = moments.mean if self.fit_intercept else np.zeros_like(moments.mean)
+        self._offsets = (
+            mean[:m] @ views.first.W @ self.basis_.B1,
+            mean[m:] @ views.second.W @ self.basis_.B2,
+        )
+        return View(views.first.columns, views.first.W @ self.basis_.B1)
+
+    def _correlate(
+        self, views: TwinViews, moments: Moments, problems: Sequence[LabeledProblem], *, judge: bool
+    ) -> _Correlated:
+        """What the views agree on, with the correlation ridge of least leave-one-out error."""
+        C11, C12, C22 = view_covariances(
+            moments.covariance(centred=self.fit_intercept), views.first.W, views.second.W
+        )
+        first, second = whitening_factors(C11), whitening_factors(C22)
+        if self.correlation_ridge == AUTO:
+            rhos = [rho * views.first.scale for rho in CORRELATION_RIDGES]
+        else:
+            rhos = [float(self.correlation_ridge)]
+        bases = canonical_bases(first, C12, second, rhos)
+        if not judge:
+            return _Correlated(np.nan, *next(bases))
+        Z = [views.first(problem.X) for problem in problems]
+        ridges = RIDGES if self.ridge == AUTO else np.array([float(self.ridge)])
+        found = []
+        for rho, basis in bases:
+            features = [z @ basis.B1 for z in Z]
+            candidates = self._canonical_penalties(basis.correlations)
+            choice = choose_penalty(
+                features, problems, candidates, ridges, intercept=self.fit_intercept
+            )
+            found.append(_Correlated(choice.error, rho, basis))
+        return min(found, key=attrgetter("error"))
+
+    def _canonical_penalties(self, correlations: np.ndarray) -> list[Candidate]:
+        weights: tuple[float, ...] = CANONICAL_WEIGHTS
+        if self.canonical_weight != AUTO:
+            weights = (float(self.canonical_weight),)
+        return [
+            Candidate({"canonical_weight": eta}, canonical_penalty(correlations, eta))
+            for eta in weights
+        ]
+
+    def _penalties(self, view: View) -> list[Candidate]:
+        return self._canonical_penalties(self.correlations_)
+
+    def _ridges(self, view: View) -> np.ndarray:
+        return RIDGES
+
+    def _warn_if_nothing_is_shared(self) -> None:
+        if len(self.correlations_) == 0:
+            warnings.warn(
+                f"With sigma={self.sigma_:g} the two views agree on nothing above rounding, so every "
+                f"prediction is the mean of the labels. Use a sigma near the usual distance between "
+                f'rows, or "auto".',
+                stacklevel=4,
+            )
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Canonical features: view 1 in its canonical basis, the most correlated direction first.
+
+        Over the rows of the fit each has mean 0 and variance 1; without a correlation ridge they are
+        uncorrelated too.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, len(correlations_))
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False)
+        return self._by_blocks(self._view, X) - self._offsets[0]
+
+    def transform_pair(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Canonical features of both views; column j of one correlates with column j of the other."""
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False)
+        second = View(self.views_[1].columns, self.views_[1].W @ self.basis_.B2)
+        return (
+            self._by_blocks(self._view, X) - self._offsets[0],
+            self._by_blocks(second, X) - self._offsets[1],
+        )

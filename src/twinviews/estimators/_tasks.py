@@ -1,0 +1,166 @@
+"""Regression and classification: what a label is, how a prediction reads, how it is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import Tags
+
+from twinviews.labels import LabeledProblem
+from twinviews.probability import calibrated_scale, class_log_probabilities
+from twinviews.targets import (
+    as_array,
+    missing_labels,
+    one_against_rest,
+    read_classes,
+    read_numbers,
+)
+
+if TYPE_CHECKING:
+    from twinviews.estimators._frame import SemiSupervised as _Frame
+else:
+    _Frame = object
+
+
+class SemiSupervisedRegressor(RegressorMixin, _Frame):
+    """Numbers to predict: one column of y, or several that share one pass over the rows."""
+
+    loo_error_: float | np.ndarray
+    intercept_: float | np.ndarray
+
+    def _read_targets(self, y: Any) -> np.ndarray:
+        numbers = read_numbers(y, self.missing_label)
+        self._one_column = numbers.ndim == 1
+        return numbers.reshape(len(numbers), -1)
+
+    def _judge(self, problems: Sequence[LabeledProblem], left_out: Sequence[np.ndarray]) -> None:
+        errors = np.empty(len(self._intercept))
+        for problem, predicted in zip(problems, left_out, strict=True):
+            squared = np.square(problem.Y - predicted)
+            errors[problem.targets] = problem.weight @ squared + problem.spread
+        if self._one_column:
+            self.coef_, self.intercept_ = self._coef[:, 0], float(self._intercept[0])
+            self.loo_error_ = float(errors[0])
+        else:
+            self.coef_, self.intercept_, self.loo_error_ = self._coef.T, self._intercept, errors
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict numbers.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_targets), as y was
+        """
+        decision = self._decide(X)
+        return decision[:, 0] if self._one_column else decision
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R^2 over the labeled rows; the mean over targets if there are several."""
+        truth = read_numbers(y, self.missing_label).reshape(len(as_array(y)), -1)
+        predicted = self.predict(X).reshape(truth.shape)
+        weight = None if sample_weight is None else np.asarray(sample_weight)
+        scores = []
+        for column, guess in zip(truth.T, predicted.T, strict=True):
+            known = _known_rows(~np.isnan(column))
+            of_known = None if weight is None else weight[known]
+            scores.append(r2_score(column[known], guess[known], sample_weight=of_known))
+        return float(np.mean(scores))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+class SemiSupervisedClassifier(ClassifierMixin, _Frame):
+    """Classes of any type and number: least squares on 1 and -1, one class against the rest."""
+
+    def _read_targets(self, y: Any) -> np.ndarray:
+        classes = read_classes(y, self.missing_label)
+        if len(classes.labels) == 1:
+            raise ValueError(
+                f"y has one class only, {classes.labels[0]!r}, and a classifier needs at least 2. "
+                f"Label rows of another class."
+            )
+        self.classes_ = classes.labels
+        return one_against_rest(classes.code, len(classes.labels))
+
+    def _judge(self, problems: Sequence[LabeledProblem], left_out: Sequence[np.ndarray]) -> None:
+        (problem,), (decision,) = problems, left_out  # all classes are known on the same rows
+        share = (problem.Y + 1) / 2
+        if share.shape[1] == 1:
+            share = np.column_stack([1 - share, share])
+        chosen = self._most_likely(np.nan_to_num(decision))
+        right = share[np.arange(len(share)), chosen]
+        self.loo_error_ = float(1 - problem.weight @ right)
+        self._scale = calibrated_scale(decision, problem.Y, problem.weight)
+        self.coef_, self.intercept_ = self._coef.T, self._intercept
+
+    @staticmethod
+    def _most_likely(decision: np.ndarray) -> np.ndarray:
+        """(rows,) position of the class."""
+        return (decision[:, 0] > 0).astype(int) if decision.shape[1] == 1 else decision.argmax(axis=1)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The regression function: above 0 speaks for a class, 1 is what its labels were coded as.
+
+        Returns
+        -------
+        array of shape (n_samples,) for two classes (the second of ``classes_`` is positive), of shape
+        (n_samples, n_classes) for more
+        """
+        decision = self._decide(X)
+        return decision[:, 0] if decision.shape[1] == 1 else decision
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the class of each row.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        chosen = self._most_likely(self._decide(X))
+        return self.classes_[chosen]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of each class: a softmax of the decision function.
+
+        Its one parameter, the scale, has the greatest likelihood on the labeled rows with each row's
+        decision made by the fit without it. So the probabilities are as sure as the model was right.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes), columns in the order of ``classes_``
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithm of :meth:`predict_proba`."""
+        decision = self._decide(X)
+        return class_log_probabilities(decision, self._scale)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy over the labeled rows."""
+        truth = as_array(y).ravel()
+        known = _known_rows(~missing_labels(truth, self.missing_label))
+        weight = None if sample_weight is None else np.asarray(sample_weight)[known]
+        labels = np.asarray(truth[known].tolist(), dtype=self.classes_.dtype)
+        return float(accuracy_score(labels, self.predict(X)[known], sample_weight=weight))
+
+
+def _known_rows(known: np.ndarray) -> np.ndarray:
+    if not known.any():
+        raise ValueError("y has no label at all: every entry is missing, so there is nothing to score.")
+    return np.flatnonzero(known)

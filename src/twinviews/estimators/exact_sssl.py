@@ -1,0 +1,182 @@
+"""Exact SSSL, section 2.4: least squares on eigenfunctions of the full kernel matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from twinviews.estimators._checks import AUTO, check_count
+from twinviews.estimators._full_kernel import STAND_IN_ROWS, FullKernel
+from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
+from twinviews.kernels import Kernel, find_kernel
+from twinviews.labels import LabeledProblem
+from twinviews.regression import nested_leave_one_out
+from twinviews.survey import Survey
+from twinviews.tuning import Choice
+from twinviews.views import View, eigenfunctions
+
+
+class ExactSSSL(FullKernel):
+    """Simple semi-supervised learning as Ji et al. (2012) gave it, for whatever a label is."""
+
+    ridge = AUTO  # of the stand-in; the method itself has none
+
+    def __init__(
+        self,
+        *,
+        n_eigenfunctions: Any = AUTO,
+        sigma: Any = AUTO,
+        kernel: Any = "gaussian",
+        degree: int = 3,
+        fit_intercept: bool = True,
+        missing_label: Any = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.n_eigenfunctions = n_eigenfunctions
+        self.sigma = sigma
+        self.kernel = kernel
+        self.degree = degree
+        self.fit_intercept = fit_intercept
+        self.missing_label = missing_label
+        self.n_threads = n_threads
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_count("n_eigenfunctions", self.n_eigenfunctions)
+
+    def _most(self, problems: Sequence[LabeledProblem]) -> int:
+        """The largest s that is of use: least squares cannot tell more than there are labels."""
+        if self.n_eigenfunctions != AUTO:
+            return int(self.n_eigenfunctions)
+        return max(1, min(len(problem.Y) for problem in problems) - 1 - self.fit_intercept)
+
+    def _views(
+        self, survey: Survey, problems: Sequence[LabeledProblem]
+    ) -> tuple[Kernel, Callable[[float], View]]:
+        kernel = find_kernel(self.kernel, self.degree)
+        some = survey.sample.rows[:STAND_IN_ROWS]
+        share = np.full(some.shape[0], 1 / some.shape[0])
+        most = self._most(problems)
+        return kernel, lambda sigma: eigenfunctions(kernel, some, share, sigma, most).view
+
+    def _error_of(
+        self, view_of: Callable[[float], View], problems: Sequence[LabeledProblem], sigma: float
+    ) -> float:
+        return float(self._errors(view_of(sigma), problems).min())
+
+    def _errors(self, view: View, problems: Sequence[LabeledProblem]) -> np.ndarray:
+        """(s,) leave-one-out error over the variance of the labels, on the first 1, 2, ... features."""
+        most = min(self._most(problems), view.W.shape[1])
+        errors = np.zeros(most)
+        for problem in problems:
+            Z = view(problem.X)[:, :most]
+            path = nested_leave_one_out(Z, problem.Y, problem.weight, intercept=self.fit_intercept)
+            errors += ((path + problem.spread) / np.maximum(problem.variance, 1e-300)).sum(axis=1)
+        return np.where(np.isnan(errors), np.inf, errors)
+
+    def _learn_from_kernel(
+        self, kernel: Kernel, rows: Any, share: np.ndarray, problems: Sequence[LabeledProblem]
+    ) -> View:
+        s = self._most(problems)
+        view, self.eigenvalues_ = eigenfunctions(kernel, rows, share, self.sigma_, s)
+        available = len(self.eigenvalues_)
+        if self.n_eigenfunctions != AUTO and available < s:
+            raise ValueError(
+                f"n_eigenfunctions={s}, but the kernel matrix of the {len(share)} distinct rows has "
+                f"{available} eigenvalues above rounding with sigma={self.sigma_:g}. Use "
+                f"n_eigenfunctions={available} or fewer, or a smaller sigma."
+            )
+        return view
+
+    def _choose(self, view: View, problems: Sequence[LabeledProblem]) -> tuple[View, Choice]:
+        """Least squares on the first s eigenfunctions, s by leave-one-out: all s at once."""
+        s = self.n_eigenfunctions
+        if s == AUTO:
+            s = int(self._errors(view, problems).argmin()) + 1
+        first = View(view.columns, view.W[:, :s], view.scale)
+        return first, Choice(np.nan, {"n_eigenfunctions": s}, np.zeros(s))
+
+
+class ExactSSSLRegressor(SemiSupervisedRegressor, ExactSSSL):
+    """Simple semi-supervised learning on the full kernel matrix, for numbers: Ji et al. (2012).
+
+    Least squares of the labels on the first s eigenfunctions of the kernel's integral operator over all
+    rows. It holds N x N matrices and takes time N^3; what cannot fit in memory is refused before it is
+    tried. :class:`SSSLRegressor` is its fast approximation.
+
+    Parameters
+    ----------
+    n_eigenfunctions : int or "auto", default="auto"
+        s. "auto" compares every s up to the number of labels by leave-one-out error.
+    sigma : float or "auto", default="auto"
+        Width of the kernel; inputs are divided by it, so scale the columns first if their units differ.
+        "auto" is chosen on 400 of the rows, as each trial on all would cost a whole fit.
+    kernel : str or callable, default="gaussian"
+        "gaussian", "laplace", "matern32", "matern52", "linear", "polynomial", "cosine", or a function
+        of two arrays of rows (divided by sigma) that returns their kernel matrix.
+    degree : int, default=3
+        Degree of the polynomial kernel; the others ignore it.
+    fit_intercept : bool, default=True
+        Whether to fit a constant that is not penalised.
+    missing_label : object, default=None
+        A value in y that marks a row without a label, beside None, NaN and pandas.NA.
+    n_threads : int or None, default=None
+        Threads that work on blocks of rows; None takes as many as BLAS may use. The model does not
+        depend on it.
+
+    Attributes
+    ----------
+    landmarks_ : ndarray or sparse matrix
+        The distinct rows.
+    eigenvalues_ : ndarray
+        Of the integral operator, largest first.
+    coef_ : ndarray of shape (n_eigenfunctions_,) or (n_targets, n_eigenfunctions_)
+        Coefficients of the eigenfunctions, and their ``intercept_``.
+    loo_error_ : float or ndarray of shape (n_targets,)
+        Mean squared error over the labeled rows, each predicted by the fit without it.
+    n_labeled_, n_unlabeled_ : int
+        Rows with and without a label.
+    n_eigenfunctions_, sigma_ : number
+        What was used: the given numbers, or the chosen ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from twinviews import ExactSSSLRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(800, 3))
+    >>> y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=800)
+    >>> labels = np.where(np.arange(800) < 100, y, np.nan)
+    >>> model = ExactSSSLRegressor().fit(X, labels)
+    >>> round(model.score(X[100:], y[100:]), 2)
+    0.92
+    """
+
+
+class ExactSSSLClassifier(SemiSupervisedClassifier, ExactSSSL):
+    """Simple semi-supervised learning on the full kernel matrix, for classes.
+
+    Classes may be of any type and number. Least squares on 1 and -1, one class against the rest, with
+    one pass over the rows for all of them. Parameters and learned attributes are those of
+    :class:`ExactSSSLRegressor`, but for these.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray of shape (1, n_eigenfunctions_) for two classes, else (n_classes, n_eigenfunctions_)
+    loo_error_ : float
+        Share of the labeled rows that the fit without them puts in the wrong class.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from twinviews import ExactSSSLClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> labels = y.astype(object)
+    >>> labels[200:] = None
+    >>> model = ExactSSSLClassifier().fit(X, labels)
+    >>> round(model.score(X[200:], y[200:]), 2)
+    0.77
+    """

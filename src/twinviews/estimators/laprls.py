@@ -1,0 +1,209 @@
+"""LapRLS: Laplacian regularised least squares, the baseline that SSSL was shown to beat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from twinviews.estimators._checks import AUTO, check_count, check_number
+from twinviews.estimators._full_kernel import FullKernel
+from twinviews.estimators._single_view import VIEW_RCOND, labeled_rows
+from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
+from twinviews.graph import graph_laplacian, kernel_deformation
+from twinviews.kernels import Kernel, find_kernel
+from twinviews.labels import LabeledProblem
+from twinviews.landmarks import stack_rows
+from twinviews.tuning import MOST_LABELS, VIEW_RIDGES, choose_penalty
+from twinviews.views import View
+
+# How strongly the graph may bend the kernel, relative to the kernel's own norm.
+_BENDINGS = (0.0, 0.1, 1.0, 10.0, 100.0)
+_NEIGHBORS = 10
+
+
+class LapRLS(FullKernel):
+    """Laplacian regularised least squares, Belkin et al. (2006), for whatever a label is."""
+
+    def __init__(
+        self,
+        *,
+        sigma: Any = AUTO,
+        ridge: Any = AUTO,
+        manifold_ridge: Any = AUTO,
+        n_neighbors: Any = AUTO,
+        kernel: Any = "gaussian",
+        degree: int = 3,
+        fit_intercept: bool = True,
+        missing_label: Any = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.sigma = sigma
+        self.ridge = ridge
+        self.manifold_ridge = manifold_ridge
+        self.n_neighbors = n_neighbors
+        self.kernel = kernel
+        self.degree = degree
+        self.fit_intercept = fit_intercept
+        self.missing_label = missing_label
+        self.n_threads = n_threads
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("ridge", self.ridge, least=0, open_end=True)
+        check_number("manifold_ridge", self.manifold_ridge, least=0)
+        check_count("n_neighbors", self.n_neighbors)
+
+    def _learn_from_kernel(
+        self, kernel: Kernel, rows: Any, share: np.ndarray, problems: Sequence[LabeledProblem]
+    ) -> View:
+        N = len(share)
+        self.n_neighbors_ = min(_NEIGHBORS, N - 1) if self.n_neighbors == AUTO else self.n_neighbors
+        if self.n_neighbors_ >= N:
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors_}, but the table has n_samples={N} distinct rows. Use "
+                f"n_neighbors={N - 1} or fewer."
+            )
+        # With f^T L f / N^2, weights that sum to N make a row of weight 1 count as in the paper.
+        self._laplacian = graph_laplacian(rows, self.n_neighbors_, N * share)
+        self._kernel_of_rows = kernel.against(rows, self.sigma_)
+        K = self._kernel_of_rows(rows)
+        few = [problem.first(MOST_LABELS) for problem in problems]
+        best = np.inf
+        for bending, ridges in self._bendings():
+            A = kernel_deformation(K, bending * self._laplacian)
+            view = self._bent_view(kernel, A, labeled_rows(few))
+            if ridges is None:
+                ridges = VIEW_RIDGES * view.scale
+            choice = choose_penalty(
+                [view(problem.X) for problem in few],
+                few,
+                self._penalties(view),
+                ridges,
+                intercept=self.fit_intercept,
+            )
+            if choice.error < best:
+                best, self._bending, self._deformation = choice.error, bending, A
+                self._best_ridge = choice.values["ridge"]
+        return self._bent_view(kernel, self._deformation, labeled_rows(problems))
+
+    def _bendings(self) -> list[tuple[float, np.ndarray | None]]:
+        """(manifold_ridge / (ridge N^2), ridges to try with it)"""
+        N2 = float(self._laplacian.shape[0]) ** 2
+        ridges = VIEW_RIDGES[::3] if self.ridge == AUTO else np.array([float(self.ridge)])
+        if self.manifold_ridge != AUTO:
+            return [(self.manifold_ridge / (ridge * N2), np.array([ridge])) for ridge in ridges]
+        return [(bending, None if self.ridge == AUTO else ridges) for bending in _BENDINGS]
+
+    def _bent_view(self, kernel: Kernel, A: np.ndarray, labeled: Any) -> View:
+        """The view whose landmarks are the labeled rows, for the bent kernel."""
+        K_rows = self._kernel_of_rows(labeled).T  # (N, n)
+        bend = A @ K_rows
+        K = kernel.against(labeled, self.sigma_)(labeled) - K_rows.T @ bend
+        d, V = np.linalg.eigh((K + K.T) / 2)
+        kept = d > VIEW_RCOND * d[-1]
+        W = np.concatenate([-bend, np.eye(len(K))]) @ (V[:, kept] / np.sqrt(d[kept]))
+        columns = kernel.against(stack_rows([self.landmarks_, labeled]), self.sigma_)
+        return View(columns, W, float(d.mean()))
+
+    def _solve(self, n_labeled: int, problems: Sequence[LabeledProblem]) -> Self:
+        kernel = find_kernel(self.kernel, self.degree)
+        self._view = self._bent_view(kernel, self._deformation, labeled_rows(problems))
+        super()._solve(n_labeled, problems)
+        N = self._laplacian.shape[0]
+        self.manifold_ridge_ = self._bending * self.ridge_ * N**2
+        return self
+
+    def _ridges(self, view: View) -> np.ndarray:
+        if self.manifold_ridge != AUTO:  # the bending was made for this ridge
+            return np.array([self._best_ridge])
+        return super()._ridges(view)
+
+
+class LapRLSRegressor(SemiSupervisedRegressor, LapRLS):
+    r"""Laplacian regularised least squares, for numbers: Belkin, Niyogi and Sindhwani (2006).
+
+    .. math:: \frac1n \sum_{i \le n} (y_i - f(x_i))^2 + \gamma_A |f|^2_K
+              + \frac{\gamma_I}{N^2} \sum_{i,j \le N} f(x_i) L_{ij} f(x_j)
+
+    with L the normalised Laplacian of the graph of nearest neighbours of all rows. It is solved as
+    kernel ridge regression with a kernel bent by the graph (Sindhwani et al. 2005). It holds N x N
+    matrices and takes time N^3; what cannot fit in memory is refused before it is tried.
+
+    Parameters
+    ----------
+    sigma : float or "auto", default="auto"
+        Width of the kernel; inputs are divided by it, so scale the columns first if their units differ.
+        "auto" is chosen on a Nystroem approximation: each trial here would cost a whole fit.
+    ridge : float or "auto", default="auto"
+        gamma_A, above 0.
+    manifold_ridge : float or "auto", default="auto"
+        gamma_I. 0 is kernel ridge regression.
+    n_neighbors : int or "auto", default="auto"
+        Neighbours of a row in the graph. "auto" is 10, or all other rows if there are fewer.
+    kernel : str or callable, default="gaussian"
+        "gaussian", "laplace", "matern32", "matern52", "linear", "polynomial", "cosine", or a function
+        of two arrays of rows (divided by sigma) that returns their kernel matrix.
+    degree : int, default=3
+        Degree of the polynomial kernel; the others ignore it.
+    fit_intercept : bool, default=True
+        Whether to fit a constant that is not penalised.
+    missing_label : object, default=None
+        A value in y that marks a row without a label, beside None, NaN and pandas.NA.
+    n_threads : int or None, default=None
+        Threads that work on blocks of rows; None takes as many as BLAS may use. The model does not
+        depend on it.
+
+    Attributes
+    ----------
+    landmarks_ : ndarray or sparse matrix
+        The distinct rows.
+    coef_ : ndarray of shape (rank,) or (n_targets, rank)
+        Coefficients of the features of the bent kernel, and their ``intercept_``.
+    loo_error_ : float or ndarray of shape (n_targets,)
+        Mean squared error over the labeled rows, each predicted by the fit without it.
+    n_labeled_, n_unlabeled_ : int
+        Rows with and without a label.
+    sigma_, ridge_, manifold_ridge_, n_neighbors_ : number
+        What was used: the given numbers, or the chosen ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from twinviews import LapRLSRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(800, 3))
+    >>> y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=800)
+    >>> labels = np.where(np.arange(800) < 100, y, np.nan)
+    >>> model = LapRLSRegressor().fit(X, labels)
+    >>> round(model.score(X[100:], y[100:]), 2)
+    0.92
+    """
+
+
+class LapRLSClassifier(SemiSupervisedClassifier, LapRLS):
+    """Laplacian regularised least squares, for classes.
+
+    Classes may be of any type and number. Least squares on 1 and -1, one class against the rest, with
+    one pass over the rows for all of them. Parameters and learned attributes are those of
+    :class:`LapRLSRegressor`, but for these.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray of shape (1, rank) for two classes, else (n_classes, rank)
+    loo_error_ : float
+        Share of the labeled rows that the fit without them puts in the wrong class.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from twinviews import LapRLSClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> labels = y.astype(object)
+    >>> labels[200:] = None
+    >>> model = LapRLSClassifier().fit(X, labels)
+    >>> round(model.score(X[200:], y[200:]), 2)
+    0.9
+    """

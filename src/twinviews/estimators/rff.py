@@ -1,0 +1,125 @@
+"""RFF, section SI.4: ridge regression on one view of random Fourier features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from twinviews.estimators._checks import AUTO
+from twinviews.estimators._single_view import FeaturesOfView
+from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
+from twinviews.kernels import Kernel, find_shift_invariant_kernel
+from twinviews.labels import LabeledProblem
+from twinviews.survey import Survey
+from twinviews.views import View, fourier_columns, fourier_view
+
+
+class RFF(FeaturesOfView):
+    """Random Fourier features, section SI.4, for whatever a label is."""
+
+    def __init__(
+        self,
+        *,
+        n_components: Any = AUTO,
+        sigma: Any = AUTO,
+        ridge: Any = AUTO,
+        kernel: str = "gaussian",
+        fit_intercept: bool = True,
+        missing_label: Any = None,
+        n_threads: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.sigma = sigma
+        self.ridge = ridge
+        self.kernel = kernel
+        self.fit_intercept = fit_intercept
+        self.missing_label = missing_label
+        self.n_threads = n_threads
+        self.random_state = random_state
+
+    def _views(
+        self, survey: Survey, problems: Sequence[LabeledProblem]
+    ) -> tuple[Kernel, Callable[[float], View]]:
+        kernel = find_shift_invariant_kernel(self.kernel)
+        self.n_components_ = M = self._components()
+        columns = fourier_columns(kernel, survey.sample.rows.shape[1], M, M, self._fit_seed)
+        return kernel, lambda sigma: fourier_view(columns, sigma)
+
+
+class RFFRegressor(SemiSupervisedRegressor, RFF):
+    """Ridge regression on random Fourier features, for numbers: RFF_M of section SI.4.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default="auto"
+        Number of features. "auto" is the paper's 200.
+    sigma : float or "auto", default="auto"
+        Width of the kernel; inputs are divided by it, so scale the columns first if their units differ.
+        "auto" looks around the median distance between rows.
+    ridge : float or "auto", default="auto"
+        The paper's gamma: penalty on the squared coefficients of the features. The loss is a mean
+        over the labeled rows (scikit-learn's ``alpha``, for a sum, is n times as large).
+    kernel : str, default="gaussian"
+        "gaussian", "laplace", "matern32" or "matern52": only a shift-invariant kernel has Fourier
+        features.
+    fit_intercept : bool, default=True
+        Whether to fit a constant that is not penalised.
+    missing_label : object, default=None
+        A value in y that marks a row without a label, beside None, NaN and pandas.NA.
+    n_threads : int or None, default=None
+        Threads that work on blocks of rows; None takes as many as BLAS may use. The model does not
+        depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the frequencies and phases.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_components_,) or (n_targets, n_components_)
+        Coefficients of the Fourier features, and their ``intercept_``.
+    loo_error_ : float or ndarray of shape (n_targets,)
+        Mean squared error over the labeled rows, each predicted by the fit without it.
+    n_labeled_, n_unlabeled_ : int
+        Rows with and without a label.
+    n_components_, sigma_, ridge_ : number
+        What was used: the given numbers, or the chosen ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from twinviews import RFFRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(3000, 3))
+    >>> y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=3000)
+    >>> labels = np.where(np.arange(3000) < 100, y, np.nan)
+    >>> model = RFFRegressor(random_state=0).fit(X, labels)
+    >>> round(model.score(X[100:], y[100:]), 2)
+    0.92
+    """
+
+
+class RFFClassifier(SemiSupervisedClassifier, RFF):
+    """Ridge regression on random Fourier features, for classes.
+
+    Classes may be of any type and number. Least squares on 1 and -1, one class against the rest, with
+    one pass over the rows for all of them. Parameters and learned attributes are those of
+    :class:`RFFRegressor`, but for these.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray of shape (1, n_components_) for two classes, else (n_classes, n_components_)
+    loo_error_ : float
+        Share of the labeled rows that the fit without them puts in the wrong class.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from twinviews import RFFClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> labels = y.astype(object)
+    >>> labels[200:] = None
+    >>> model = RFFClassifier(random_state=0).fit(X, labels)
+    >>> round(model.score(X[200:], y[200:]), 2)
+    0.81
+    """

@@ -1,0 +1,137 @@
+"""SSSL, section 2.4: ridge regression on one Nystroem view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from twinviews.estimators._checks import AUTO, check_landmarks
+from twinviews.estimators._single_view import VIEW_RCOND, FeaturesOfView
+from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
+from twinviews.kernels import Kernel, find_kernel
+from twinviews.labels import LabeledProblem
+from twinviews.survey import Survey
+from twinviews.tuning import PROBE_ROWS
+from twinviews.views import View, nystroem_view
+
+
+class SSSL(FeaturesOfView):
+    """Simple semi-supervised learning on a Nystroem view, section 2.4, for whatever a label is."""
+
+    def __init__(
+        self,
+        *,
+        n_components: Any = AUTO,
+        sigma: Any = AUTO,
+        ridge: Any = AUTO,
+        kernel: Any = "gaussian",
+        degree: int = 3,
+        fit_intercept: bool = True,
+        missing_label: Any = None,
+        n_threads: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.sigma = sigma
+        self.ridge = ridge
+        self.kernel = kernel
+        self.degree = degree
+        self.fit_intercept = fit_intercept
+        self.missing_label = missing_label
+        self.n_threads = n_threads
+        self.random_state = random_state
+
+    def _sample_size(self) -> int:
+        return max(self._components(), PROBE_ROWS)
+
+    def _views(
+        self, survey: Survey, problems: Sequence[LabeledProblem]
+    ) -> tuple[Kernel, Callable[[float], View]]:
+        kernel = find_kernel(self.kernel, self.degree)
+        self.n_components_ = M = check_landmarks(survey.sample, self.n_components, n_views=1)
+        self.landmarks_ = survey.sample.rows[:M]
+        return kernel, lambda sigma: nystroem_view(kernel, self.landmarks_, sigma, rcond=VIEW_RCOND)
+
+
+class SSSLRegressor(SemiSupervisedRegressor, SSSL):
+    """Simple semi-supervised learning with the Nystroem method, for numbers: SSSL_M of section 2.4.
+
+    Ridge regression of the labels on one view of ``n_components`` Nystroem features, whose landmarks
+    come from all rows. With 2M features it is the paper's SSSL_2M.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default="auto"
+        Features and landmarks. "auto" is the paper's 200, or all distinct rows if there are fewer.
+    sigma : float or "auto", default="auto"
+        Width of the kernel; inputs are divided by it, so scale the columns first if their units differ.
+        "auto" looks around the median distance between rows.
+    ridge : float or "auto", default="auto"
+        The paper's gamma: penalty on the squared coefficients of the features. The loss is a mean
+        over the labeled rows (scikit-learn's ``alpha``, for a sum, is n times as large).
+    kernel : str or callable, default="gaussian"
+        "gaussian", "laplace", "matern32", "matern52", "linear", "polynomial", "cosine", or a function
+        of two arrays of rows (divided by sigma) that returns their kernel matrix.
+    degree : int, default=3
+        Degree of the polynomial kernel; the others ignore it.
+    fit_intercept : bool, default=True
+        Whether to fit a constant that is not penalised.
+    missing_label : object, default=None
+        A value in y that marks a row without a label, beside None, NaN and pandas.NA.
+    n_threads : int or None, default=None
+        Threads that work on blocks of rows; None takes as many as BLAS may use. The model does not
+        depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the choice of landmarks.
+
+    Attributes
+    ----------
+    landmarks_ : ndarray or sparse matrix of shape (n_components_, n_features_in_)
+    coef_ : ndarray of shape (rank,) or (n_targets, rank)
+        Coefficients of the Nystroem features, and their ``intercept_``.
+    loo_error_ : float or ndarray of shape (n_targets,)
+        Mean squared error over the labeled rows, each predicted by the fit without it.
+    n_labeled_, n_unlabeled_ : int
+        Rows with and without a label.
+    n_components_, sigma_, ridge_ : number
+        What was used: the given numbers, or the chosen ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from twinviews import SSSLRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(3000, 3))
+    >>> y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=3000)
+    >>> labels = np.where(np.arange(3000) < 100, y, np.nan)
+    >>> model = SSSLRegressor(random_state=0).fit(X, labels)
+    >>> round(model.score(X[100:], y[100:]), 2)
+    0.92
+    """
+
+
+class SSSLClassifier(SemiSupervisedClassifier, SSSL):
+    """Simple semi-supervised learning with the Nystroem method, for classes.
+
+    Classes may be of any type and number. Least squares on 1 and -1, one class against the rest, with
+    one pass over the rows for all of them. Parameters and learned attributes are those of
+    :class:`SSSLRegressor`, but for these.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray of shape (1, rank) for two classes, else (n_classes, rank)
+    loo_error_ : float
+        Share of the labeled rows that the fit without them puts in the wrong class.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from twinviews import SSSLClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> labels = y.astype(object)
+    >>> labels[200:] = None
+    >>> model = SSSLClassifier(random_state=0).fit(X, labels)
+    >>> round(model.score(X[200:], y[200:]), 2)
+    0.84
+    """

@@ -1,0 +1,42 @@
+"""Probabilities from decision values, calibrated on the leave-one-out decision values."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import log_expit, log_softmax
+
+
+def class_log_probabilities(decision: np.ndarray, scale: float) -> np.ndarray:
+    """(rows, K) log-probabilities; a steeper ``scale`` is surer, the most likely class stays.
+
+    Two classes have one decision value f in (rows, 1): p = 1 / (1 + exp(-scale f)). More have one
+    each: p = softmax(scale f).
+    """
+    if decision.shape[1] == 1:
+        return np.column_stack([log_expit(-scale * decision), log_expit(scale * decision)])
+    return log_softmax(scale * decision, axis=1)
+
+
+def calibrated_scale(decision: np.ndarray, coded: np.ndarray, weight: np.ndarray) -> float:
+    """The scale of greatest likelihood for decision values that did not see their own labels.
+
+    With few labels all can be right, and the likelihood would grow without end. As in Platt (1999) each
+    class is given one pseudo-observation: the share of a class among k labels is (k + 1) / (k + 2).
+    """
+    in_class = (coded + 1) / 2
+    share = in_class if coded.shape[1] > 1 else np.column_stack([1 - in_class, in_class])
+    known = ~np.isnan(decision).any(axis=1)
+    if not known.any():
+        return 1.0
+    decision, share, weight = decision[known], share[known], weight[known]
+    count = len(share) * (weight @ share) / weight.sum()
+    smooth = (count + 1) / (count + 2)
+    target = share * smooth
+    target += (1 - target.sum(axis=1, keepdims=True)) / share.shape[1]
+
+    def loss(log_scale: float) -> float:
+        log_p = class_log_probabilities(decision, np.exp(log_scale))
+        return -float(weight @ (target * log_p).sum(axis=1))
+
+    return float(np.exp(minimize_scalar(loss, bounds=(-4, 6), method="bounded").x))

@@ -1,0 +1,181 @@
+r"""Ridge regression with a penalty per coefficient, and leave-one-out in closed form.
+
+Everywhere the weights sum to one and the loss is a mean:
+
+.. math:: \min_{\beta, a} \sum_i w_i (y_i - a - z_i^\top\beta)^2 + \sum_j p_j \beta_j^2
+
+Leaving row i out of n leaves n - 1 of n equal weights; a mean over those with the same penalty is the
+same as a sum over them with the penalty times 1 - 1/n. So the leave-one-out predictions of a fit on
+n - 1 rows come from one fit on n rows with that smaller penalty, exactly. For unequal weights the
+left-out row is counted at the mean weight in that factor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+# A row whose leverage is nearer to one than this alone determines a coefficient.
+_LEAST_FREEDOM = 1e-12
+
+
+class LabeledFactor(NamedTuple):
+    """All that the solve needs of the labeled rows, however many: a triangular factor.
+
+    R^T R = Z^T W Z and R^T S = Z^T W Y for features and labels about their means (about zero without
+    an intercept). A factor keeps the digits that the product Z^T W Z would lose.
+    """
+
+    R: np.ndarray  # (q, p)
+    S: np.ndarray  # (q, t)
+    z_mean: np.ndarray  # (p,)
+    y_mean: np.ndarray  # (t,)
+
+
+class RidgeFit(NamedTuple):
+    coef: np.ndarray  # (p, t)
+    intercept: np.ndarray  # (t,)
+
+
+def labeled_factor(
+    blocks: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]], *, intercept: bool
+) -> LabeledFactor:
+    """The factor of blocks (Z, Y, weight), one after the other, by repeated QR decomposition.
+
+    With a column of ones in front, the first step of QR is centring: it leaves the means in its first
+    row and what remains is the factor of the centred columns.
+    """
+    factor = np.zeros((0, 0))
+    p = t = 0
+    for Z, Y, weight in blocks:
+        p, t = Z.shape[1], Y.shape[1]
+        rows = np.sqrt(weight)[:, None] * np.hstack([np.ones((len(Z), 1)), Z, Y])
+        factor = _triangle(np.vstack([factor.reshape(-1, 1 + p + t), rows]))
+    if not intercept:
+        zero = np.zeros(p + t)
+        return LabeledFactor(factor[:, 1 : 1 + p], factor[:, 1 + p :], zero[:p], zero[p:])
+    means = factor[0, 1:] / factor[0, 0]
+    return LabeledFactor(factor[1:, 1 : 1 + p], factor[1:, 1 + p :], means[:p], means[p:])
+
+
+def penalised_ridge(factor: LabeledFactor, penalty: np.ndarray) -> RidgeFit:
+    """The minimiser; of least norm where there are several."""
+    root = _penalised_root(factor, penalty)
+    coef = root.inverse(root.inverse_transposed(factor.R.T @ factor.S))
+    return RidgeFit(coef, factor.y_mean - factor.z_mean @ coef)
+
+
+def leave_one_out(
+    factor: LabeledFactor,
+    penalty: np.ndarray,
+    blocks: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]],
+    *,
+    n: int,
+    intercept: bool,
+) -> np.ndarray:
+    """(n, t) prediction of each of the n rows by the fit without it; NaN where there is no such fit.
+
+    With leverage h_i, the residual of row i when it is left out is its residual over 1 - h_i.
+    """
+    root = _penalised_root(factor, (1 - 1 / n) * penalty)
+    target = root.inverse_transposed(factor.R.T @ factor.S)
+    predictions = []
+    for Z, Y, weight in blocks:
+        T = root.inverse_transposed((Z - factor.z_mean).T).T
+        leverage = weight * (np.square(T).sum(axis=1) + intercept)
+        residual = Y - factor.y_mean - T @ target
+        predictions.append(Y - residual / _one_minus(leverage)[:, None])
+    return np.concatenate(predictions)
+
+
+class _Root(NamedTuple):
+    """A triangular or, if that is singular, a pseudo-inverted root of Z^T W Z + diag(penalty)."""
+
+    triangular: np.ndarray | None
+    left: np.ndarray  # used when there is no triangular root: left @ left.T is the pseudo-inverse
+
+    def inverse(self, B: np.ndarray) -> np.ndarray:
+        return self.left @ B if self.triangular is None else solve_triangular(self.triangular, B)
+
+    def inverse_transposed(self, B: np.ndarray) -> np.ndarray:
+        if self.triangular is None:
+            return self.left.T @ B
+        return solve_triangular(self.triangular, B, trans=1)
+
+
+def _penalised_root(factor: LabeledFactor, penalty: np.ndarray) -> _Root:
+    stacked = np.vstack([factor.R, np.diag(np.sqrt(penalty))])
+    U = _triangle(stacked)
+    diagonal = np.abs(np.diag(U))
+    if diagonal.min(initial=np.inf) > 1e-14 * diagonal.max(initial=0):
+        return _Root(U, U)
+    _, s, Vt = np.linalg.svd(stacked, full_matrices=False)
+    kept = s > len(stacked) * np.finfo(float).eps * s.max(initial=0)
+    return _Root(None, Vt[kept].T / s[kept])
+
+
+def _triangle(A: np.ndarray) -> np.ndarray:
+    """R of A = QR."""
+    R: np.ndarray = np.linalg.qr(A, mode="r")  # type: ignore[assignment]  # NumPy's hints miss the mode
+    return R
+
+
+def _one_minus(leverage: np.ndarray) -> np.ndarray:
+    """1 - h, or NaN for a row that alone determines a coefficient."""
+    rest = 1 - leverage
+    return np.where(rest > _LEAST_FREEDOM, rest, np.nan)
+
+
+def ridge_path_errors(
+    Z: np.ndarray,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    penalty: np.ndarray,
+    ridges: np.ndarray,
+    *,
+    intercept: bool,
+) -> np.ndarray:
+    """(len(ridges), t) mean squared leave-one-out error with penalty + ridge, for every ridge at once.
+
+    One eigendecomposition of Z^T W Z + penalty serves them all. It is accurate enough to choose by;
+    the error that is reported comes from :func:`leave_one_out`.
+    """
+    n, t = Y.shape
+    kappa = 1 - 1 / n
+    Zc, Yc = _centred(Z, weight, intercept), _centred(Y, weight, intercept)
+    weighted = weight[:, None] * Zc
+    S = Zc.T @ weighted
+    S[np.diag_indices_from(S)] += kappa * penalty
+    alpha, Q = np.linalg.eigh(S)
+    T = Zc @ Q
+    curvature = np.maximum(alpha, 0)[:, None] + kappa * ridges  # (p, ridges)
+    seen = curvature > 1e-14 * curvature.max(initial=0)
+    inverse = np.divide(1, curvature, out=np.zeros_like(curvature), where=seen)
+    b = Q.T @ (weighted.T @ Yc)  # (p, t)
+    fitted = (T @ (inverse[:, :, None] * b[:, None, :]).reshape(len(alpha), -1)).reshape(n, -1, t)
+    leverage = weight[:, None] * (np.square(T) @ inverse + intercept)
+    errors = (Yc[:, None, :] - fitted) / _one_minus(leverage)[:, :, None]
+    return np.einsum("i,irt->rt", weight, np.square(errors))
+
+
+def nested_leave_one_out(
+    Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, *, intercept: bool
+) -> np.ndarray:
+    """(p, t) mean squared leave-one-out error of least squares on the first s features, s = 1 ... p.
+
+    One orthogonalisation serves them all: leverages and fits are running sums over its columns.
+    """
+    root = np.sqrt(weight)[:, None]
+    Yc = root * _centred(Y, weight, intercept)
+    Q, _ = np.linalg.qr(root * _centred(Z, weight, intercept))
+    leverage = np.cumsum(np.square(Q), axis=1) + intercept * weight[:, None]  # (n, p)
+    fitted = np.cumsum(Q[:, :, None] * (Q.T @ Yc)[None], axis=1)  # (n, p, t)
+    errors = (Yc[:, None, :] - fitted) / _one_minus(leverage)[:, :, None]
+    return np.square(errors).sum(axis=0)
+
+
+def _centred(A: np.ndarray, weight: np.ndarray, intercept: bool) -> np.ndarray:
+    return A - weight @ A if intercept else A

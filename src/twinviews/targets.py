@@ -1,0 +1,93 @@
+"""Labels as users give them: which are missing, what the others mean as numbers."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+
+def as_array(y: Any) -> np.ndarray:
+    """A label column of any library as an array; what is missing there is None or NaN here."""
+    return np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+
+
+def missing_labels(y: np.ndarray, missing_label: Any = None) -> np.ndarray:
+    """True where a label is None, NaN, pandas.NA, NaT, or equal to ``missing_label``."""
+    if y.dtype.kind == "f":
+        missing = np.isnan(y)
+    elif y.dtype.kind in "OMm":
+        missing = np.array([_is_missing(value) for value in y.ravel()], bool).reshape(y.shape)
+    else:
+        missing = np.zeros(y.shape, bool)
+    if not _is_missing(missing_label):
+        named = np.array([value == missing_label for value in y[~missing]], bool)
+        missing[~missing] |= named
+    return missing
+
+
+def _is_missing(value: Any) -> bool:
+    # pandas.NA answers every comparison with itself, so it is known by its type's name only.
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)
+
+
+def read_numbers(y: Any, missing_label: Any = None) -> np.ndarray:
+    """Targets of a regression as floats, NaN where missing; the shape is kept."""
+    y = as_array(y)
+    if y.ndim not in (1, 2):
+        raise ValueError(f"y has {y.ndim} dimensions. Give one column, or one column per target.")
+    if np.iscomplexobj(y):
+        raise ValueError("Complex data not supported: y must hold real numbers.")
+    missing = missing_labels(y, missing_label)
+    numbers = np.full(y.shape, np.nan)
+    try:
+        numbers[~missing] = y[~missing]
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"y holds a label that is not a number ({error}). Name it as missing_label if it marks "
+            f"unlabeled rows, or use a classifier."
+        ) from None
+    if np.isinf(numbers).any():
+        row = int(np.flatnonzero(np.isinf(numbers).reshape(len(numbers), -1).any(axis=1))[0])
+        raise ValueError(f"y contains infinity, first in row {row}. Use NaN for a row without a label.")
+    return numbers
+
+
+class Classes(NamedTuple):
+    labels: np.ndarray  # (K,) sorted
+    code: np.ndarray  # (rows,) position in labels, -1 where missing
+
+
+def read_classes(y: Any, missing_label: Any = None) -> Classes:
+    """The classes of a label column and the class of each row."""
+    y = column_or_1d(as_array(y), warn=True)
+    missing = missing_labels(y, missing_label)
+    known = y[~missing]
+    if known.dtype.kind == "O":  # a mask or None forced Python objects on plain labels
+        known = _plain(known)
+    if len(known):
+        check_classification_targets(known)
+    labels, positions = np.unique(known, return_inverse=True)
+    code = np.full(len(y), -1)
+    code[~missing] = positions
+    return Classes(labels, code)
+
+
+def _plain(labels: np.ndarray) -> np.ndarray:
+    kinds = {type(label) for label in labels}
+    if len(kinds) > 1 and str in kinds:
+        raise ValueError(
+            f"y mixes labels of type {', '.join(sorted(kind.__name__ for kind in kinds))}. Use one "
+            f"type for all classes, and None or NaN for rows without a label."
+        )
+    plain = np.array(labels.tolist())
+    return labels if plain.dtype.kind in "OV" or kinds <= {str} else plain
+
+
+def one_against_rest(code: np.ndarray, n_classes: int) -> np.ndarray:
+    """(rows, 1) for two classes, (rows, K) for more: 1 in the class, -1 outside, NaN if missing."""
+    coded = np.where(code[:, None] == np.arange(n_classes), 1.0, -1.0)
+    coded[code < 0] = np.nan
+    return coded[:, 1:] if n_classes == 2 else coded
