@@ -109,26 +109,32 @@ class _DistanceColumns:
     def __call__(self, X: Rows) -> np.ndarray:
         D = len(self.centre)
         if sparse.issparse(X):  # centre is zero: a shift would fill the matrix
-            X = X / self.sigma
+            X = X.astype(np.float64) / self.sigma
             q = np.asarray(X @ self.right[:D])
-            q -= 0.5 * np.asarray(X.multiply(X).sum(axis=1)).reshape(-1, 1)
+            squares = np.asarray(X.multiply(X).sum(axis=1)).reshape(-1, 1)
+            q -= 0.5 * squares
             q += self.right[-1]
         else:
             left = np.empty((len(X), D + 2))
             np.subtract(X, self.centre, out=left[:, :D])
             left[:, :D] /= self.sigma
             X = left[:, :D]
-            np.einsum("ij,ij->i", X, X, out=left[:, D])
+            squares = np.einsum("ij,ij->i", X, X, out=left[:, D])
             left[:, D + 1] = 1
             q = left @ self.right
-        if self.exact_near_zero:
-            self._mend_coincident(X, q)
+        longest = max(float(squares.max(initial=0)), -2 * float(self.right[-1].min(initial=0)))
+        if self.exact_near_zero or longest * np.finfo(float).eps > 1e-10:
+            self._mend_coincident(X, q, longest)
         return self.profile(q)
 
-    def _mend_coincident(self, X: Rows, q: np.ndarray) -> None:
-        """Recompute pairs that nearly coincide: a square root turns a rounding of 1e-16 into 1e-8."""
-        scale = -self.right[-1] + 0.5 * float((self.U * self.U).sum(axis=1).max(initial=0))
-        row, column = np.nonzero(q > -1e-9 * scale)
+    def _mend_coincident(self, X: Rows, q: np.ndarray, longest: float) -> None:
+        """Recompute pairs that nearly coincide, where what squared norms leave is rounding.
+
+        That is needed where a square root follows (it turns 1e-16 into 1e-8), and where sigma is so
+        small that the rounding of u . u' alone would move the exponent.
+        """
+        np.minimum(q, 0, out=q)
+        row, column = np.nonzero(q > -1e-9 * longest)
         if len(row):
             near = X[row].toarray() if sparse.issparse(X) else X[row]
             q[row, column] = -0.5 * np.square(near - self.U[column]).sum(axis=1)
@@ -172,8 +178,10 @@ def _dense(Y: Rows) -> np.ndarray:
 def _to_unit_length(X: Rows) -> Rows:
     """Rows of length one; a zero row stays zero."""
     if sparse.issparse(X):
+        X = X.astype(np.float64)
         norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
         return sparse.diags_array(1 / np.where(norms > 0, norms, 1)) @ X
+    X = np.asarray(X, dtype=np.float64)
     norms = np.linalg.norm(X, axis=1, keepdims=True)
     return X / np.where(norms > 0, norms, 1)
 

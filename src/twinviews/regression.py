@@ -155,7 +155,9 @@ def ridge_path_errors(
     seen = curvature > 1e-14 * curvature.max(initial=0)
     inverse = np.divide(1, curvature, out=np.zeros_like(curvature), where=seen)
     b = Q.T @ (weighted.T @ Yc)  # (p, t)
-    fitted = (T @ (inverse[:, :, None] * b[:, None, :]).reshape(len(alpha), -1)).reshape(n, -1, t)
+    r = len(ridges)
+    shrunk = (inverse[:, :, None] * b[:, None, :]).reshape(len(alpha), r * t)
+    fitted = (T @ shrunk).reshape(n, r, t)
     leverage = weight[:, None] * (np.square(T) @ inverse + intercept)
     errors = (Yc[:, None, :] - fitted) / _one_minus(leverage)[:, :, None]
     return np.einsum("i,irt->rt", weight, np.square(errors))

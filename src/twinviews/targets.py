@@ -49,10 +49,15 @@ def read_numbers(y: Any, missing_label: Any = None) -> np.ndarray:
             f"y holds a label that is not a number ({error}). Name it as missing_label if it marks "
             f"unlabeled rows, or use a classifier."
         ) from None
-    if np.isinf(numbers).any():
-        row = int(np.flatnonzero(np.isinf(numbers).reshape(len(numbers), -1).any(axis=1))[0])
-        raise ValueError(f"y contains infinity, first in row {row}. Use NaN for a row without a label.")
+    _refuse_infinity(numbers)
     return numbers
+
+
+def _refuse_infinity(y: np.ndarray) -> None:
+    infinite = np.isinf(y).reshape(len(y), -1).any(axis=1)
+    if infinite.any():
+        row = int(np.flatnonzero(infinite)[0])
+        raise ValueError(f"y contains infinity, first in row {row}. Use NaN for a row without a label.")
 
 
 class Classes(NamedTuple):
@@ -63,6 +68,8 @@ class Classes(NamedTuple):
 def read_classes(y: Any, missing_label: Any = None) -> Classes:
     """The classes of a label column and the class of each row."""
     y = column_or_1d(as_array(y), warn=True)
+    if y.dtype.kind == "f":
+        _refuse_infinity(y)
     missing = missing_labels(y, missing_label)
     known = y[~missing]
     if known.dtype.kind == "O":  # a mask or None forced Python objects on plain labels

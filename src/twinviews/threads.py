@@ -15,7 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
 
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import LibController, ThreadpoolController
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -24,33 +24,44 @@ Result = TypeVar("Result")
 class _OneBlasThread:
     """Hold BLAS to one thread while anybody is inside, and restore it when the last one leaves.
 
-    The limit is a property of the process: nested or concurrent users that each saved and restored it
-    would leave it wrong, so they are counted.
+    For most builds the limit belongs to the process: nested or overlapping users that each saved and
+    restored it would leave it wrong, so they are counted.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._inside = 0
-        self._threads_outside = 1
-        self._limiter: object | None = None
+        self._libraries: list[LibController] = []
+        self._before: list[int] = []
 
     def enter(self) -> int:
         """Enter, and tell how many threads BLAS was allowed outside."""
         with self._lock:
             if self._inside == 0:
                 blas = ThreadpoolController().select(user_api="blas")
-                counts = [library["num_threads"] for library in blas.info()]
-                self._threads_outside = max(counts, default=1)
-                self._limiter = blas.limit(limits=1)
+                self._libraries = blas.lib_controllers
+                self._before = [library.num_threads or 1 for library in self._libraries]
+                self.limit()
             self._inside += 1
-            return self._threads_outside
+            return max(self._before, default=1)
+
+    def limit(self) -> None:
+        """One thread for whoever calls it; a build on OpenMP counts for each Python thread."""
+        for library in self._libraries:
+            _set_threads(library, 1)
 
     def leave(self) -> None:
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
-                self._limiter.restore_original_limits()  # type: ignore[union-attr]
-                self._limiter = None
+                for library, threads in zip(self._libraries, self._before, strict=True):
+                    _set_threads(library, threads)
+
+
+def _set_threads(library: LibController, threads: int) -> None:
+    # Recent versions of threadpoolctl obey only the Python thread that set a limit first. Those
+    # inside are counted here, and the last may leave from any thread, so the library is told directly.
+    getattr(library, "_real_set_num_threads", library.set_num_threads)(threads)
 
 
 _blas = _OneBlasThread()
@@ -76,12 +87,12 @@ def map_in_order(
     """``map`` over threads, results in the order of the items, few items in flight.
 
     The order makes sums over blocks independent of the number of threads, bit for bit; the small
-    window keeps a long stream of blocks out of memory.
+    window keeps a long stream of blocks out of memory. To be called within ``one_blas_thread``.
     """
     if n_threads == 1:
         yield from map(function, items)
         return
-    with ThreadPoolExecutor(n_threads) as pool:
+    with ThreadPoolExecutor(n_threads, initializer=_blas.limit) as pool:
         waiting: deque[Future[Result]] = deque()
         for item in items:
             waiting.append(pool.submit(function, item))

@@ -55,12 +55,12 @@ def check_labeled_part(X: Any, Y: np.ndarray, sample_weight: Any) -> Block:
     check_consistent_length(X, Y)
     if sample_weight is None:
         return Block(X, Y, None)
+    if not np.any(sample_weight):
+        raise ValueError("sample_weight is zero for every row. Give some row a positive weight.")
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if (weight > 0).all():
         return Block(X, Y, weight)
     present = np.flatnonzero(weight > 0)
-    if len(present) == 0:
-        raise ValueError("sample_weight is zero for every row. Give some row a positive weight.")
     return Block(X[present], Y[present], weight[present])
 
 

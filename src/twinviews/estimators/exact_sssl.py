@@ -50,6 +50,10 @@ class ExactSSSL(FullKernel):
         """The largest s that is of use: least squares cannot tell more than there are labels."""
         if self.n_eigenfunctions != AUTO:
             return int(self.n_eigenfunctions)
+        return self._most_that_can_be_judged(problems)
+
+    def _most_that_can_be_judged(self, problems: Sequence[LabeledProblem]) -> int:
+        """With one label left out, there must be more labels than coefficients."""
         return max(1, min(len(problem.Y) for problem in problems) - 1 - self.fit_intercept)
 
     def _views(
@@ -68,7 +72,7 @@ class ExactSSSL(FullKernel):
 
     def _errors(self, view: View, problems: Sequence[LabeledProblem]) -> np.ndarray:
         """(s,) leave-one-out error over the variance of the labels, on the first 1, 2, ... features."""
-        most = min(self._most(problems), view.W.shape[1])
+        most = min(self._most_that_can_be_judged(problems), view.W.shape[1])
         errors = np.zeros(most)
         for problem in problems:
             Z = view(problem.X)[:, :most]

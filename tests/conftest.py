@@ -1,0 +1,59 @@
+"""Seeded tables, and the list of all estimators."""
+
+import os
+
+# Lets scikit-learn run its array-API check instead of skipping it; must be set before SciPy is loaded.
+os.environ["SCIPY_ARRAY_API"] = "1"
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, load_digits
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import shuffle
+
+import twinviews
+
+REGRESSORS = [name for name in twinviews.__all__ if name.endswith("Regressor")]
+CLASSIFIERS = [name for name in twinviews.__all__ if name.endswith("Classifier")]
+
+
+def make(name, **parameters):
+    """An estimator by name; ``random_state`` is passed where the estimator has one."""
+    estimator = getattr(twinviews, name)()
+    if "random_state" in estimator.get_params():
+        parameters = {"random_state": 0, **parameters}
+    return estimator.set_params(**parameters)
+
+
+class Labeled(NamedTuple):
+    X: np.ndarray
+    y: np.ndarray  # every label
+    few: np.ndarray  # the same with most of them missing
+
+
+@pytest.fixture(scope="session")
+def table():
+    """1,200 rows, 120 labels, a smooth target with noise."""
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(1200, 4))
+    y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=1200)
+    return Labeled(X, y, np.where(np.arange(1200) % 10 == 0, y, np.nan))
+
+
+@pytest.fixture(scope="session")
+def diabetes():
+    """scikit-learn's diabetes table: 442 rows, every third labeled."""
+    X, y = load_diabetes(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    return Labeled(X, y, np.where(np.arange(442) % 3 == 0, y, np.nan))
+
+
+@pytest.fixture(scope="session")
+def digits():
+    """scikit-learn's digits table in random order (its own repeats 0 to 9): every tenth labeled."""
+    X, y = shuffle(*load_digits(return_X_y=True), random_state=0)
+    few = y.astype(object)
+    few[np.arange(len(y)) % 10 != 0] = None
+    return Labeled(X / 16, y, few)

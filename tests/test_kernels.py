@@ -1,0 +1,85 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.gaussian_process.kernels import Matern
+from sklearn.metrics.pairwise import cosine_similarity, polynomial_kernel, rbf_kernel
+
+from twinviews.kernels import KERNELS, SHIFT_INVARIANT, find_kernel, find_shift_invariant_kernel
+
+REFERENCE = {
+    "gaussian": lambda X, Y, s: rbf_kernel(X, Y, gamma=1 / (2 * s**2)),
+    "laplace": lambda X, Y, s: Matern(length_scale=s, nu=0.5)(X, Y),
+    "matern32": lambda X, Y, s: Matern(length_scale=s, nu=1.5)(X, Y),
+    "matern52": lambda X, Y, s: Matern(length_scale=s, nu=2.5)(X, Y),
+    "linear": lambda X, Y, s: X @ Y.T / s**2,
+    "polynomial": lambda X, Y, s: polynomial_kernel(X, Y, degree=3, gamma=1 / s**2, coef0=1),
+    "cosine": lambda X, Y, s: cosine_similarity(X, Y),
+}
+
+
+def test_every_kernel_has_a_reference():
+    assert set(KERNELS) == set(REFERENCE)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@given(seed=st.integers(0, 1000), sigma=st.floats(0.1, 30))
+@settings(max_examples=20, deadline=None)
+def test_columns_equal_the_formula(name, seed, sigma):
+    rng = np.random.default_rng(seed)
+    X, Y = rng.normal(size=(13, 3)), rng.normal(size=(7, 3))
+    columns = find_kernel(name).against(Y, sigma)
+    assert_allclose(columns(X), REFERENCE[name](X, Y, sigma), rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_sparse_and_float32_rows_give_the_same_columns(name):
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(30, 6)) * (rng.random((30, 6)) < 0.4)).astype(np.float32)
+    kernel = find_kernel(name)
+    dense = kernel.against(X[:9].astype(float), 1.5)(X.astype(float))
+    assert_allclose(kernel.against(X[:9], 1.5)(X), dense, rtol=1e-12, atol=1e-14)
+    rows = sparse.csr_array(X)
+    assert_allclose(kernel.against(rows[:9], 1.5)(rows), dense, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", SHIFT_INVARIANT)
+def test_rows_far_from_the_origin_keep_their_digits(name):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    kernel = find_kernel(name)
+    near, far = kernel.against(X, 1.0)(X), kernel.against(X + 1e6, 1.0)(X + 1e6)
+    assert_allclose(far, near, atol=1e-8)  # 1e6 leaves ten digits after the point
+
+
+@pytest.mark.parametrize("name", SHIFT_INVARIANT)
+def test_a_row_has_kernel_one_with_itself(name):
+    X = 100 * np.random.default_rng(0).normal(size=(50, 8))
+    assert_allclose(np.diag(find_kernel(name).against(X, 0.7)(X)), 1, atol=1e-12)
+
+
+def test_natural_sigma_is_the_median_distance():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    distances = cdist(X, X)[np.triu_indices(40, 1)]
+    assert_allclose(find_kernel("gaussian").natural_sigma(X), np.median(distances))
+
+
+def test_callable_kernel_sees_inputs_over_sigma():
+    X = np.random.default_rng(0).normal(size=(10, 3))
+    kernel = find_kernel(lambda U, V: U @ V.T)
+    assert_allclose(kernel.against(X, 2.0)(X), X @ X.T / 4)
+
+
+def test_callable_kernel_of_wrong_shape_is_named():
+    X = np.zeros((4, 2))
+    with pytest.raises(ValueError, match=r"returned shape \(3, 3\) for 4 rows against 4"):
+        find_kernel(lambda U, V: np.zeros((3, 3))).against(X, 1.0)(X)
+
+
+def test_unknown_kernels_are_named():
+    with pytest.raises(ValueError, match=r"kernel='rbf' is not known\. Use one of gaussian, laplace"):
+        find_kernel("rbf")
+    with pytest.raises(ValueError, match="kernel='linear' has no Fourier features"):
+        find_shift_invariant_kernel("linear")

@@ -1,0 +1,40 @@
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import twinviews
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.mark.parametrize("name", twinviews.__all__)
+def test_every_promised_name_is_documented(name):
+    found = getattr(twinviews, name)
+    doc = inspect.getdoc(found)
+    assert ">>> " in doc, "an example that runs in the test suite"
+    assert name in (ROOT / "README.md").read_text()
+    assert found.__module__.startswith("twinviews.")
+
+
+@pytest.mark.parametrize("name", [name for name in twinviews.__all__ if name.endswith("Regressor")])
+def test_every_parameter_is_in_the_docstring(name):
+    found = getattr(twinviews, name)
+    doc = inspect.getdoc(found)
+    for parameter in inspect.signature(found).parameters:
+        assert f"{parameter} : " in doc or f"{parameter}," in doc
+
+
+@pytest.mark.parametrize("name", [name for name in twinviews.__all__ if name.endswith("Classifier")])
+def test_classifiers_take_what_regressors_take(name):
+    regressor = getattr(twinviews, name.replace("Classifier", "Regressor"))
+    assert inspect.signature(getattr(twinviews, name)) == inspect.signature(regressor)
+
+
+def test_the_demo_prints_its_table():
+    demo = [sys.executable, ROOT / "examples" / "few_labels.py", "--quick"]
+    output = subprocess.run(demo, capture_output=True, text=True, check=True, timeout=300).stdout
+    for method in ("XNV", "XKS", "SSSL", "RFF", "KRR", "LapRLS"):
+        assert method in output
