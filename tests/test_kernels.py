@@ -38,11 +38,13 @@ def test_columns_equal_the_formula(name, seed, sigma):
 @pytest.mark.parametrize("name", KERNELS)
 def test_sparse_and_float32_rows_give_the_same_columns(name):
     rng = np.random.default_rng(0)
-    X = (rng.normal(size=(30, 6)) * (rng.random((30, 6)) < 0.4)).astype(np.float32)
+    X = ((rng.normal(size=(30, 6)) + 2) * (rng.random((30, 6)) < 0.4)).astype(np.float32)
     kernel = find_kernel(name)
     dense = kernel.against(X[:9].astype(float), 1.5)(X.astype(float))
     assert_allclose(kernel.against(X[:9], 1.5)(X), dense, rtol=1e-12, atol=1e-14)
     rows = sparse.csr_array(X)
+    assert_allclose(kernel.against(X[:9], 1.5)(rows), dense, rtol=1e-12, atol=1e-14)
+    assert_allclose(kernel.against(rows[:9], 1.5)(X), dense, rtol=1e-12, atol=1e-14)
     assert_allclose(kernel.against(rows[:9], 1.5)(rows), dense, rtol=1e-12, atol=1e-14)
 
 
@@ -58,6 +60,15 @@ def test_rows_far_from_the_origin_keep_their_digits(name):
 def test_a_row_has_kernel_one_with_itself(name):
     X = 100 * np.random.default_rng(0).normal(size=(50, 8))
     assert_allclose(np.diag(find_kernel(name).against(X, 0.7)(X)), 1, atol=1e-12)
+
+
+def test_one_row_far_away_leaves_the_others_alone():
+    """Its length must not make every other pair look like a coincidence."""
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    far = np.vstack([X, [1e9, 0, 0]])
+    columns = find_kernel("gaussian").against(X[:20], 1.0)
+    assert_allclose(columns(far)[:-1], columns(X), rtol=1e-12)
+    assert (columns(far)[-1] == 0).all()
 
 
 def test_natural_sigma_is_the_median_distance():

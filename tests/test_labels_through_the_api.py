@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 from sklearn.metrics import log_loss
 
 from conftest import CLASSIFIERS, REGRESSORS, make
@@ -152,3 +153,75 @@ def test_unlabeled_rows_by_a_named_number_in_regression(table):
     plain = make("XNVRegressor").fit(table.X, table.few)
     assert_array_equal(model.predict(table.X), plain.predict(table.X))
     assert model.score(table.X, marked) == plain.score(table.X, table.few)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_a_failed_relabel_leaves_the_model_as_it_was(name, digits):
+    model = make(name).fit(digits.X[:300], digits.y[:300])
+    before = model.predict(digits.X)
+    for X, y in (
+        (digits.X[:10], ["c", "d"] * 4),
+        (digits.X[:10], [None] * 10),
+        (digits.X[:10], ["c"] * 10),
+        (digits.X[:10, :5], ["c", "d"] * 5),
+    ):
+        with pytest.raises(ValueError, match=r"inconsistent|no label|one class|features"):
+            model.relabel(X, y)
+        assert_array_equal(model.predict(digits.X), before)
+
+
+def test_score_does_not_bend_the_truth(table):
+    truth = np.where(table.y > 0, "a", "b")
+    model = make("XNVClassifier").fit(table.X, truth)
+    assert model.score(table.X, [label + "xyz" for label in truth]) == 0
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.score(table.X, truth[:50])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        make("XNVRegressor").fit(table.X, table.y).score(table.X, table.y[:50])
+
+
+def test_a_class_on_rows_of_weight_zero_is_absent(table):
+    labels = np.where(table.y > 0, "a", "b")
+    labels[:20] = "c"
+    weight = np.where(np.arange(1200) < 20, 0.0, 1.0)
+    model = make("XNVClassifier").fit(table.X, labels, sample_weight=weight)
+    assert model.classes_.tolist() == ["a", "b"]
+    assert model.n_labeled_ == 1180
+    weight = np.where(labels == "a", 1.0, 0.0)
+    with pytest.raises(ValueError, match="one class only"):
+        make("XNVClassifier").fit(table.X, labels, sample_weight=weight)
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_a_model_of_dense_rows_predicts_sparse_ones(name, table):
+    X, few = table.X[:300] + 2, table.few[:300]
+    model = make(name).fit(X, few)
+    rows = csr_array(X)
+    assert_allclose(model.predict(rows), model.predict(X), rtol=1e-8, atol=1e-8)
+    expected = make(name).fit(X, few).relabel(X[:100], table.y[:100]).predict(X)
+    assert_allclose(
+        model.relabel(rows[:100], table.y[:100]).predict(X), expected, rtol=1e-7, atol=1e-7
+    )
+
+
+def test_exact_sssl_uses_more_eigenfunctions_for_more_labels(table):
+    X, y = table.X[:400], table.y[:400]
+    few = np.where(np.arange(400) < 8, y, np.nan)
+    model = make("ExactSSSLRegressor", sigma=2.0).fit(X, few).relabel(X[:150], y[:150])
+    fresh = make("ExactSSSLRegressor", sigma=2.0).fit(X, np.where(np.arange(400) < 150, y, np.nan))
+    assert model.n_eigenfunctions_ == fresh.n_eigenfunctions_ > 8
+    assert_allclose(model.predict(X), fresh.predict(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("manifold_ridge", [0.1, 10.0])
+def test_laprls_with_one_of_its_ridges_given(manifold_ridge, table):
+    X, few = table.X[:300], table.few[:300]
+    model = make("LapRLSRegressor", manifold_ridge=manifold_ridge).fit(X, few)
+    assert model.manifold_ridge_ == pytest.approx(manifold_ridge)
+    again = make("LapRLSRegressor", manifold_ridge=manifold_ridge, ridge=model.ridge_)
+    again.set_params(sigma=model.sigma_).fit(X, few)
+    assert_allclose(model.predict(X), again.predict(X), rtol=1e-8)
+    fixed = make("LapRLSRegressor", ridge=1e-3).fit(X, few)
+    assert fixed.ridge_ == 1e-3
+    tiny = make("LapRLSRegressor", ridge=1e-15, manifold_ridge=0.0, sigma=0.01).fit(X, few)
+    assert np.isfinite(tiny.predict(X)).all()

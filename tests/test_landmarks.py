@@ -35,7 +35,9 @@ def test_every_row_is_chosen_equally_often():
 def test_no_two_distinct_rows_share_a_priority():
     rng = np.random.default_rng(0)
     grid = np.stack(np.meshgrid(*[np.array([-1.0, 0.0, 1.0, 2.0])] * 8), -1).reshape(-1, 8)
-    for X in (grid, rng.normal(size=(100_000, 2)), rng.integers(0, 50, size=(50_000, 4)).astype(float)):
+    signs = np.where(rng.random((200_000, 40)) < 0.5, -1.0, 1.0)
+    numbers = rng.integers(0, 50, size=(50_000, 4)).astype(float)
+    for X in (grid, signs, 1 + signs, numbers, rng.normal(size=(100_000, 2))):
         distinct = np.unique(X, axis=0)
         assert len(np.unique(row_priorities(distinct, 0))) == len(distinct)
 

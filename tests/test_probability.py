@@ -33,7 +33,7 @@ def test_all_right_is_sure_but_not_certain():
     y = np.array([[1.0], [-1.0]] * 5)
     scale = calibrated_scale(y, y, np.full(10, 0.1))
     p = np.exp(class_log_probabilities(np.array([[1.0]]), scale))[0, 1]
-    assert 0.8 < p < 0.99  # (5 + 1) / (5 + 2) on each side
+    assert_allclose(p, 6 / 7, rtol=1e-3)  # (5 + 1) / (5 + 2)
 
 
 def test_no_decision_at_all_has_a_scale():

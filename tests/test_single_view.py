@@ -142,7 +142,7 @@ def test_automatic_choices_are_what_numbers_would_have_given(name, table):
 @pytest.mark.parametrize("name", ["ExactSSSLRegressor", "LapRLSRegressor"])
 def test_what_cannot_fit_in_memory_is_refused_with_its_size(name, table, monkeypatch):
     monkeypatch.setattr(twinviews.memory, "available_bytes", lambda: 20_000_000)
-    message = r"on 1,200 distinct rows needs 0.0 GB \(4 matrices .* Use SSSLRegressor"
+    message = r"on 1,200 distinct rows needs 0\.. GB \(. matrices .* Use SSSL or XNV"
     with pytest.raises(MemoryError, match=message):
         make(name).fit(table.X, table.few)
 

@@ -39,9 +39,10 @@ def test_every_row_is_seen_once_in_order(form, block_rows, n_threads):
 
 
 def test_wide_tables_have_short_blocks():
-    assert rows_per_block(20) == 4096
-    assert rows_per_block(10_000) == 200
-    assert rows_per_block(10**9) == 64
+    assert rows_per_block(np.empty((5, 20))) == 4096
+    assert rows_per_block(np.empty((5, 10_000))) == 200
+    assert rows_per_block(np.empty((0, 10**9))) == 64
+    assert rows_per_block(sparse.csr_array((5, 10**6))) == 4096  # what is stored counts
 
 
 def test_an_error_in_a_block_reaches_the_caller():

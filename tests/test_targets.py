@@ -5,7 +5,13 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 
-from twinviews.targets import missing_labels, one_against_rest, read_classes, read_numbers
+from twinviews.targets import (
+    check_missing_label,
+    missing_labels,
+    one_against_rest,
+    read_classes,
+    read_numbers,
+)
 
 NUMBERS = {
     "list with None": [1.0, None, 3.0],
@@ -14,6 +20,7 @@ NUMBERS = {
     "pandas nullable": pd.Series([1, pd.NA, 3], dtype="Int64"),
     "polars": pl.Series([1, None, 3]),
     "pyarrow": pa.chunked_array([[1, None, 3]]),
+    "pyarrow array": pa.array([1, None, 3]),
 }
 WORDS = {
     "list with None": ["a", None, "b"],
@@ -22,6 +29,8 @@ WORDS = {
     "pandas categorical": pd.Series(["a", None, "b"], dtype="category"),
     "polars": pl.Series(["a", None, "b"]),
     "pyarrow": pa.chunked_array([["a", None, "b"]]),
+    "pyarrow array": pa.array(["a", None, "b"]),
+    "list with NaN": ["a", float("nan"), "b"],
     "object with NaN": np.array(["a", np.nan, "b"], dtype=object),
 }
 
@@ -45,6 +54,19 @@ def test_a_named_missing_label_is_missing_and_nothing_else_is():
     assert_array_equal(missing_labels(np.array([1.0, 2.0]), "?"), [False, False])
 
 
+def test_a_missing_label_of_another_type_than_the_classes():
+    assert read_classes(["a", -1, "b"], missing_label=-1).labels.tolist() == ["a", "b"]
+    assert_array_equal(missing_labels(np.array([1, 0]), True), [False, False])
+    assert_array_equal(missing_labels(np.array([True, False]), True), [True, False])
+    assert_array_equal(missing_labels(np.array([1.0, 0.0]), 1), [True, False])
+
+
+@pytest.mark.parametrize("missing_label", [["?", ""], np.array([1, 2])])
+def test_several_missing_labels_are_refused(missing_label):
+    with pytest.raises(ValueError, match="must be one value"):
+        check_missing_label(missing_label)
+
+
 def test_minus_one_is_a_class_unless_it_is_named():
     assert read_classes([-1, 1, -1]).labels.tolist() == [-1, 1]
     assert read_classes([-1, 1, 0], missing_label=-1).labels.tolist() == [0, 1]
@@ -55,9 +77,8 @@ def test_integer_classes_stay_integers_beside_none():
 
 
 def test_two_classes_have_one_column_and_more_have_one_each():
-    assert_array_equal(one_against_rest(np.array([0, 1, -1]), 2), [[-1], [1], [np.nan]])
-    coded = one_against_rest(np.array([2, 0, -1]), 3)
-    assert_array_equal(coded, [[-1, -1, 1], [1, -1, -1], [np.nan] * 3])
+    assert_array_equal(one_against_rest(np.array([0, 1]), 2), [[-1], [1]])
+    assert_array_equal(one_against_rest(np.array([2, 0]), 3), [[-1, -1, 1], [1, -1, -1]])
 
 
 @pytest.mark.parametrize(

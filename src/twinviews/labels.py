@@ -42,13 +42,18 @@ class LabeledRows:
     def count(self) -> int:
         return sum(len(Y) for Y in self.Y_parts)
 
-    def problems(self) -> list[LabeledProblem]:
-        """One least-squares problem for each set of targets that are labeled on the same rows."""
+    def problems(self, code: Callable[[np.ndarray], np.ndarray]) -> list[LabeledProblem]:
+        """One least-squares problem for each set of targets that are labeled on the same rows.
+
+        ``code`` turns labels into the numbers to regress on: classes travel as one column.
+        """
         if not self.Y_parts:
             return []
         X = stack_rows(list(self.X_parts))
-        Y, weight = np.concatenate(self.Y_parts), np.concatenate(self.weight_parts)
+        Y, weight = code(np.concatenate(self.Y_parts)), np.concatenate(self.weight_parts)
         known = ~np.isnan(Y)
+        if known.all():
+            return [distinct_problem(X, Y, weight, np.arange(Y.shape[1]))]
         patterns, pattern_of = np.unique(known, axis=1, return_inverse=True)
         found = []
         for number, pattern in enumerate(patterns.T):

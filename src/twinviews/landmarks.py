@@ -52,6 +52,9 @@ def _value_hashes(values: np.ndarray) -> np.ndarray:
     bits = np.add(values, 0.0, dtype=np.float64, order="C").view(np.uint64)  # -0.0 becomes 0.0
     bits *= _SPREAD
     bits ^= bits >> np.uint64(32)
+    # Numbers such as -1, 1, 2 differ in their few highest bits only; once more reaches all bits.
+    bits *= _MIX1
+    bits ^= bits >> np.uint64(32)
     return bits
 
 
@@ -89,7 +92,9 @@ def stack_rows(parts: list[Rows]) -> Rows:
     """One under the other, sparse if they are."""
     if len(parts) == 1:
         return parts[0]
-    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
+    if any(sparse.issparse(part) for part in parts):
+        return sparse.vstack([sparse.csr_array(part) for part in parts], format="csr")
+    return np.concatenate(parts)
 
 
 @dataclass(frozen=True)

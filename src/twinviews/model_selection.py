@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator, KFold, StratifiedKFold
+from sklearn.utils import check_random_state
 
 from twinviews.targets import as_array, missing_labels
 
@@ -34,6 +35,9 @@ class _LabeledSplitter(BaseCrossValidator):
     def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield (train, test) row numbers: test rows are labeled, the unlabeled all train.
 
+        Training rows come in random order, so that ``learning_curve``, which takes the first of them,
+        takes labeled and unlabeled rows in their proportion.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
@@ -56,8 +60,10 @@ class _LabeledSplitter(BaseCrossValidator):
             )
         seed = self.random_state if self.shuffle else None
         folds = self._splitter(self.n_splits, shuffle=self.shuffle, random_state=seed)
+        order = check_random_state(self.random_state if self.shuffle else 0)
         for train, test in folds.split(labeled, self._strata(y[labeled])):
-            yield np.sort(np.concatenate([labeled[train], unlabeled])), labeled[test]
+            rows = np.concatenate([labeled[train], unlabeled])
+            yield order.permutation(rows), labeled[test]
 
     def _strata(self, y: np.ndarray) -> np.ndarray | None:
         return None
@@ -109,9 +115,9 @@ class LabeledStratifiedKFold(_LabeledSplitter):
     >>> from twinviews import LabeledStratifiedKFold
     >>> y = ["a", None, "a", "b", None, "b"]
     >>> for train, test in LabeledStratifiedKFold(n_splits=2, shuffle=False).split(y, y):
-    ...     print(train, test)
-    [1 2 4 5] [0 3]
-    [0 1 3 4] [2 5]
+    ...     print(sorted(train.tolist()), test)
+    [1, 2, 4, 5] [0 3]
+    [0, 1, 3, 4] [2 5]
     """
 
     _splitter = StratifiedKFold

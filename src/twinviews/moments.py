@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from twinviews.kernels import Columns
+from twinviews.columns import Columns
 from twinviews.landmarks import row_priorities
 from twinviews.sketch import sketch_rows
 from twinviews.tables import Block

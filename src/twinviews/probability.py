@@ -18,22 +18,27 @@ def class_log_probabilities(decision: np.ndarray, scale: float) -> np.ndarray:
     return log_softmax(scale * decision, axis=1)
 
 
+def class_shares(coded: np.ndarray) -> np.ndarray:
+    """(rows, K) share of each class, from labels coded 1 and -1 (means of them for merged rows)."""
+    in_class = (coded + 1) / 2
+    return in_class if coded.shape[1] > 1 else np.column_stack([1 - in_class, in_class])
+
+
 def calibrated_scale(decision: np.ndarray, coded: np.ndarray, weight: np.ndarray) -> float:
     """The scale of greatest likelihood for decision values that did not see their own labels.
 
-    With few labels all can be right, and the likelihood would grow without end. As in Platt (1999) each
-    class is given one pseudo-observation: the share of a class among k labels is (k + 1) / (k + 2).
+    With few labels all can be right, and the likelihood would grow without end. As in Platt (1999) a
+    row of a class with k labels counts as being of that class with probability (k + 1) / (k + 2) only,
+    the rest going to the other classes.
     """
-    in_class = (coded + 1) / 2
-    share = in_class if coded.shape[1] > 1 else np.column_stack([1 - in_class, in_class])
+    share = class_shares(coded)
     known = ~np.isnan(decision).any(axis=1)
     if not known.any():
         return 1.0
     decision, share, weight = decision[known], share[known], weight[known]
     count = len(share) * (weight @ share) / weight.sum()
-    smooth = (count + 1) / (count + 2)
-    target = share * smooth
-    target += (1 - target.sum(axis=1, keepdims=True)) / share.shape[1]
+    doubt = share / (count + 2)
+    target = share - doubt + (doubt.sum(axis=1, keepdims=True) - doubt) / (share.shape[1] - 1)
 
     def loss(log_scale: float) -> float:
         log_p = class_log_probabilities(decision, np.exp(log_scale))

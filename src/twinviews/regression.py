@@ -171,12 +171,15 @@ def nested_leave_one_out(
     One orthogonalisation serves them all: leverages and fits are running sums over its columns.
     """
     root = np.sqrt(weight)[:, None]
-    Yc = root * _centred(Y, weight, intercept)
+    residual = root * _centred(Y, weight, intercept)
     Q, _ = np.linalg.qr(root * _centred(Z, weight, intercept))
-    leverage = np.cumsum(np.square(Q), axis=1) + intercept * weight[:, None]  # (n, p)
-    fitted = np.cumsum(Q[:, :, None] * (Q.T @ Yc)[None], axis=1)  # (n, p, t)
-    errors = (Yc[:, None, :] - fitted) / _one_minus(leverage)[:, :, None]
-    return np.square(errors).sum(axis=0)
+    leverage = intercept * weight
+    errors = np.empty((Q.shape[1], Y.shape[1]))
+    for s, q in enumerate(Q.T):
+        residual = residual - np.outer(q, q @ residual)
+        leverage = leverage + np.square(q)
+        errors[s] = np.square(residual / _one_minus(leverage)[:, None]).sum(axis=0)
+    return errors
 
 
 def _centred(A: np.ndarray, weight: np.ndarray, intercept: bool) -> np.ndarray:

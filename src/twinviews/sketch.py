@@ -13,12 +13,16 @@ from scipy.linalg import hadamard
 
 
 def sketch_rows(A: np.ndarray, priorities: np.ndarray, ratio: float) -> np.ndarray:
-    """About ``ratio`` times as many rows; signs and choice follow from the rows' seeded priorities."""
-    signs = np.where(priorities & np.uint64(1), 1.0, -1.0)
+    """About ``ratio`` times as many rows; what is random follows from the rows' seeded priorities.
+
+    Signs go by position and not by row, so that copies of one row have signs of their own. The sketch
+    of a block therefore depends on the order of its rows, and that of a table on its blocks.
+    """
+    rng = np.random.default_rng(int(priorities.sum(dtype=np.uint64)))
+    signs = rng.choice([-1.0, 1.0], size=len(A))
     mixed = hadamard_transform(A * signs[:, None])
     b = len(mixed)
     s = max(1, round(ratio * len(A)))
-    rng = np.random.default_rng(int(priorities.sum(dtype=np.uint64)))
     kept = rng.choice(b, size=s, replace=False)
     return mixed[kept] / np.sqrt(s)
 

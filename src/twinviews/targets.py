@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,13 @@ from sklearn.utils.multiclass import check_classification_targets
 
 def as_array(y: Any) -> np.ndarray:
     """A label column of any library as an array; what is missing there is None or NaN here."""
-    return np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    array = np.asarray(y)
+    if array.dtype.kind in "US" and not hasattr(y, "dtype"):
+        # NumPy has turned None, NaN or a number beside strings into strings; look again before that.
+        objects = np.array(y, dtype=object)
+        if not all(isinstance(label, (str, bytes)) for label in objects.ravel()):
+            return objects
+    return array
 
 
 def missing_labels(y: np.ndarray, missing_label: Any = None) -> np.ndarray:
@@ -19,18 +26,43 @@ def missing_labels(y: np.ndarray, missing_label: Any = None) -> np.ndarray:
     if y.dtype.kind == "f":
         missing = np.isnan(y)
     elif y.dtype.kind in "OMm":
-        missing = np.array([_is_missing(value) for value in y.ravel()], bool).reshape(y.shape)
+        missing = np.array([_is_missing(label) for label in y.ravel()], bool).reshape(y.shape)
     else:
         missing = np.zeros(y.shape, bool)
     if not _is_missing(missing_label):
-        named = np.array([value == missing_label for value in y[~missing]], bool)
-        missing[~missing] |= named
+        missing |= _equal(y, missing, missing_label)
     return missing
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(label: Any) -> bool:
     # pandas.NA answers every comparison with itself, so it is known by its type's name only.
-    return value is None or type(value).__name__ == "NAType" or bool(value != value)
+    return label is None or type(label).__name__ == "NAType" or bool(label != label)
+
+
+def _equal(y: np.ndarray, missing: np.ndarray, missing_label: Any) -> np.ndarray:
+    """Where a known label equals ``missing_label``; True and 1 are not the same label."""
+    if y.dtype.kind in "iuf" and isinstance(missing_label, Real):
+        same = y == missing_label
+        return np.zeros_like(same) if isinstance(missing_label, (bool, np.bool_)) else same
+    is_boolean = isinstance(missing_label, (bool, np.bool_))
+    found = np.zeros(y.shape, bool)
+    found[~missing] = [
+        isinstance(label, (bool, np.bool_)) == is_boolean and bool(label == missing_label)
+        for label in y[~missing]
+    ]
+    return found
+
+
+def check_missing_label(missing_label: Any) -> None:
+    if not (_is_scalar(missing_label) or type(missing_label).__name__ == "NAType"):
+        raise ValueError(
+            f"missing_label={missing_label!r} must be one value, such as -1 or '?'. None, NaN and "
+            f"pandas.NA are always taken as missing."
+        )
+
+
+def _is_scalar(value: Any) -> bool:
+    return value is None or isinstance(value, (str, bytes)) or np.ndim(value) == 0
 
 
 def read_numbers(y: Any, missing_label: Any = None) -> np.ndarray:
@@ -94,7 +126,6 @@ def _plain(labels: np.ndarray) -> np.ndarray:
 
 
 def one_against_rest(code: np.ndarray, n_classes: int) -> np.ndarray:
-    """(rows, 1) for two classes, (rows, K) for more: 1 in the class, -1 outside, NaN if missing."""
+    """(rows, 1) for two classes, (rows, K) for more: 1 in the class, -1 outside."""
     coded = np.where(code[:, None] == np.arange(n_classes), 1.0, -1.0)
-    coded[code < 0] = np.nan
     return coded[:, 1:] if n_classes == 2 else coded

@@ -34,12 +34,13 @@ class _OneBlasThread:
         self._libraries: list[LibController] = []
         self._before: list[int] = []
 
-    def enter(self) -> int:
+    def enter(self, look: bool) -> int:
         """Enter, and tell how many threads BLAS was allowed outside."""
         with self._lock:
             if self._inside == 0:
-                blas = ThreadpoolController().select(user_api="blas")
-                self._libraries = blas.lib_controllers
+                if look or not self._libraries:
+                    blas = ThreadpoolController().select(user_api="blas")
+                    self._libraries = blas.lib_controllers
                 self._before = [library.num_threads or 1 for library in self._libraries]
                 self.limit()
             self._inside += 1
@@ -68,13 +69,16 @@ _blas = _OneBlasThread()
 
 
 @contextmanager
-def one_blas_thread() -> Iterator[int]:
+def one_blas_thread(*, look: bool = True) -> Iterator[int]:
     """Within it BLAS uses one thread; yields the number it was allowed outside.
+
+    To ``look`` for the BLAS libraries that are loaded takes a millisecond or two; without it those
+    found last time are taken.
 
     That number follows OMP_NUM_THREADS, threadpoolctl and joblib's workers, so it is also how many
     threads a pass should take when the user names none.
     """
-    allowed = _blas.enter()
+    allowed = _blas.enter(look)
     try:
         yield allowed
     finally:

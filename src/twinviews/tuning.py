@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -64,7 +65,7 @@ def choose_penalty(
         n_targets = 0
         for Z, problem in zip(features, problems, strict=True):
             path = ridge_path_errors(Z, problem.Y, problem.weight, penalty, ridges, intercept=intercept)
-            errors += _relative(path + problem.spread, problem.variance).sum(axis=1)
+            errors += relative_error(path, problem)
             n_targets += len(problem.targets)
         errors = np.where(np.isnan(errors), np.inf, errors / n_targets)
         least = int(errors.argmin())
@@ -75,9 +76,14 @@ def choose_penalty(
     return best
 
 
-def _relative(error: np.ndarray, variance: np.ndarray) -> np.ndarray:
-    """Error over variance; a constant target is predicted without error and decides nothing."""
-    return error / np.where(variance > 0, variance, 1)
+def relative_error(errors: np.ndarray, problem: LabeledProblem) -> np.ndarray:
+    """(candidates,) sum over targets of error over variance, from (candidates, targets) errors.
+
+    A target that is constant but for rounding is predicted without error and decides nothing.
+    """
+    variance = problem.variance
+    varies = variance > np.square(1e-12 * np.abs(problem.Y).max(axis=0))
+    return ((errors + problem.spread)[:, varies] / variance[varies]).sum(axis=1)
 
 
 def canonical_bases(
@@ -94,6 +100,13 @@ def choose_sigma(error_of: Callable[[float], float], natural: float, n_threads: 
     """The sigma of least error on a grid about the natural one, refined once."""
     sigmas = [natural * factor for factor in SIGMA_FACTORS]
     errors = list(map_in_order(error_of, sigmas, n_threads))
+    if not np.isfinite(errors).any():
+        warnings.warn(
+            f"No sigma has a leave-one-out error (too few labels, or ridge=0), so the kernel's natural "
+            f'one, {natural:g}, is used. Give a sigma, more labels, or ridge="auto".',
+            stacklevel=7,
+        )
+        return natural
     coarse = sigmas[int(np.argmin(errors))]
     finer = [coarse * factor for factor in SIGMA_REFINEMENTS]
     sigmas += finer

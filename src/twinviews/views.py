@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 
-from twinviews.kernels import Columns, DistanceKernel, Kernel
+from twinviews.columns import Columns
+from twinviews.kernels import DistanceKernel, Kernel
 
 Rows = Any  # (rows, D) ndarray or CSR matrix
 
@@ -41,9 +42,14 @@ def nystroem_view(kernel: Kernel, landmarks: Rows, sigma: float, *, rcond: float
     """
     columns = kernel.against(landmarks, sigma)
     K = columns(landmarks)
+    return View(columns, inverse_root(K, rcond=rcond), float(np.trace(K)) / len(K))
+
+
+def inverse_root(K: np.ndarray, *, rcond: float) -> np.ndarray:
+    """(m, r) V D^(-1/2), so that W W^T is the pseudo-inverse of K = V D V^T."""
     d, V = np.linalg.eigh((K + K.T) / 2)
     kept = d > rcond * d[-1]
-    return View(columns, V[:, kept] / np.sqrt(d[kept]), float(d.mean()))
+    return V[:, kept] / np.sqrt(d[kept])
 
 
 class Eigenfunctions(NamedTuple):

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
 
 from twinviews.landmarks import RowSample
-from twinviews.tables import Block
+from twinviews.targets import as_array
 from twinviews.tuning import PAPER_COMPONENTS
 
 AUTO = "auto"
@@ -36,6 +36,11 @@ def check_count(name: str, value: Any, *, least: int = 1, or_else: str | None = 
         raise ValueError(f"{name}={value!r} must be a whole number of at least {least}, or {other}.")
 
 
+def check_flag(name: str, value: Any) -> None:
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name}={value!r} must be True or False.")
+
+
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, choices))}.")
@@ -50,18 +55,19 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     return X
 
 
-def check_labeled_part(X: Any, Y: np.ndarray, sample_weight: Any) -> Block:
-    """X with its labels and weights; rows of weight zero are as good as absent."""
-    check_consistent_length(X, Y)
+def check_present_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, Any]:
+    """X, y and weights without the rows of weight zero, which are as good as absent."""
+    y = as_array(y)
+    check_consistent_length(X, y)
     if sample_weight is None:
-        return Block(X, Y, None)
-    if not np.any(sample_weight):
+        return X, y, None
+    if not np.any(np.asarray(sample_weight)):
         raise ValueError("sample_weight is zero for every row. Give some row a positive weight.")
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if (weight > 0).all():
-        return Block(X, Y, weight)
+        return X, y, weight
     present = np.flatnonzero(weight > 0)
-    return Block(X[present], Y[present], weight[present])
+    return X[present], y[present], weight[present]
 
 
 def check_same_kind(X: Any, X_unlabeled: Any) -> Any:
@@ -74,6 +80,11 @@ def check_same_kind(X: Any, X_unlabeled: Any) -> Any:
             "scipy.sparse.csr_array(X)."
         )
     return X_unlabeled
+
+
+def components(n_components: Any) -> int:
+    """M, the features of a view: the given number, or the paper's."""
+    return PAPER_COMPONENTS if n_components == AUTO else int(n_components)
 
 
 def check_landmarks(sample: RowSample, n_components: Any, n_views: int) -> int:

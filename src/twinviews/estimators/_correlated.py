@@ -6,6 +6,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
+from numbers import Real
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -20,9 +21,9 @@ from twinviews.estimators._checks import (
     check_count,
     check_number,
     check_rows,
+    components,
 )
 from twinviews.estimators._frame import SemiSupervised
-from twinviews.kernels import Kernel
 from twinviews.labels import LabeledProblem
 from twinviews.moments import Moments, moments_of, view_covariances
 from twinviews.survey import Survey
@@ -31,7 +32,6 @@ from twinviews.tuning import (
     CANONICAL_WEIGHTS,
     CORRELATION_RIDGES,
     MOST_LABELS,
-    PAPER_COMPONENTS,
     PROBE_ROWS,
     RIDGES,
     SAMPLE_ROWS,
@@ -43,7 +43,7 @@ from twinviews.views import TwinViews, View
 
 # The moments square the kernel values, so a direction whose eigenvalue is below the square root of the
 # machine precision, relative to the largest, is noise in them.
-VIEW_RCOND = 1e-6
+MOMENT_RCOND = 1e-6
 
 
 class _Correlated(NamedTuple):
@@ -62,8 +62,8 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
     sketch_ratio: float
 
     @abstractmethod
-    def _twin_views(self, survey: Survey) -> tuple[Kernel, Callable[[float], TwinViews]]:
-        """The kernel, and the two views for any sigma; sets what they are made of."""
+    def _twin_views(self, survey: Survey) -> Callable[[float], TwinViews]:
+        """The two views for any sigma; sets what they are made of."""
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -71,19 +71,17 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
         check_number("correlation_ridge", self.correlation_ridge, least=0)
         check_number("canonical_weight", self.canonical_weight, least=0)
         check_choice("cca", self.cca, ("exact", "randomized"))
-        if not 0 < self.sketch_ratio <= 1:
+        if not isinstance(self.sketch_ratio, Real) or not 0 < self.sketch_ratio <= 1:
             raise ValueError(f"sketch_ratio={self.sketch_ratio!r} must be above 0 and at most 1.")
 
     def _sample_size(self) -> int:
-        return max(2 * self._components(), SAMPLE_ROWS if self.sigma == AUTO else PROBE_ROWS)
+        rows = SAMPLE_ROWS if self.sigma == AUTO else PROBE_ROWS
+        return max(2 * components(self.n_components), rows)
 
-    def _components(self) -> int:
-        return PAPER_COMPONENTS if self.n_components == AUTO else int(self.n_components)
-
-    def _learn(self, table: Table, survey: Survey, problems: Sequence[LabeledProblem]) -> View:
+    def _learn(self, table: Table, survey: Survey, problems: Sequence[LabeledProblem]) -> None:
         rows = survey.sample.rows
         few = [problem.first(MOST_LABELS) for problem in problems]
-        kernel, views_of = self._twin_views(survey)  # step 1: features
+        views_of = self._twin_views(survey)  # step 1: features
 
         def shift_of(views: TwinViews) -> np.ndarray:
             return views.columns(rows[:PROBE_ROWS]).mean(axis=0)
@@ -93,7 +91,7 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
             moments = Moments.of(views.columns(rows), shift_of(views))
             return self._correlate(views, moments, few, judge=True).error
 
-        self.sigma_ = self._sigma(kernel, rows, error_of)
+        self.sigma_ = self._choose_sigma(rows, error_of)
         views = views_of(self.sigma_)
         moments = table.fold(  # step 2: all rows
             partial(
@@ -101,7 +99,7 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
                 columns=views.columns,
                 shift=shift_of(views),
                 sketch_ratio=self.sketch_ratio if self.cca == "randomized" else None,
-                seed=self._fit_seed,
+                seed=self._seed,
             )
         )
         _, self.correlation_ridge_, self.basis_ = self._correlate(
@@ -118,7 +116,7 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
             mean[:m] @ views.first.W @ self.basis_.B1,
             mean[m:] @ views.second.W @ self.basis_.B2,
         )
-        return View(views.first.columns, views.first.W @ self.basis_.B1)
+        self._view = View(views.first.columns, views.first.W @ self.basis_.B1)
 
     def _correlate(
         self, views: TwinViews, moments: Moments, problems: Sequence[LabeledProblem], *, judge: bool
@@ -136,7 +134,7 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
         if not judge:
             return _Correlated(np.nan, *next(bases))
         Z = [views.first(problem.X) for problem in problems]
-        ridges = RIDGES if self.ridge == AUTO else np.array([float(self.ridge)])
+        ridges = self._ridges(views.first)
         found = []
         for rho, basis in bases:
             features = [z @ basis.B1 for z in Z]
@@ -159,7 +157,7 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
     def _penalties(self, view: View) -> list[Candidate]:
         return self._canonical_penalties(self.correlations_)
 
-    def _ridges(self, view: View) -> np.ndarray:
+    def _ridge_grid(self, view: View) -> np.ndarray:
         return RIDGES
 
     def _warn_if_nothing_is_shared(self) -> None:
@@ -168,14 +166,14 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
                 f"With sigma={self.sigma_:g} the two views agree on nothing above rounding, so every "
                 f"prediction is the mean of the labels. Use a sigma near the usual distance between "
                 f'rows, or "auto".',
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def transform(self, X: Any) -> np.ndarray:
         """Canonical features: view 1 in its canonical basis, the most correlated direction first.
 
-        Over the rows of the fit each has mean 0 and variance 1; without a correlation ridge they are
-        uncorrelated too.
+        Over the rows of the fit each has mean 0 and variance 1 (without an intercept: mean square 1);
+        without a correlation ridge they are uncorrelated too.
 
         Parameters
         ----------

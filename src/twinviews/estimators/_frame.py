@@ -16,8 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from twinviews.estimators._checks import (
     AUTO,
     check_count,
-    check_labeled_part,
+    check_flag,
     check_number,
+    check_present_rows,
     check_rows,
     check_same_kind,
 )
@@ -27,6 +28,7 @@ from twinviews.regression import labeled_factor, leave_one_out, penalised_ridge
 from twinviews.survey import Survey, survey_of
 from twinviews.tables import ArrayTable, Block, Table
 from twinviews.tables.arrays import rows_per_block
+from twinviews.targets import check_missing_label
 from twinviews.threads import map_in_order, one_blas_thread
 from twinviews.tuning import (
     MOST_LABELS,
@@ -51,42 +53,54 @@ class SemiSupervised(BaseEstimator):
     fit_intercept: bool
     missing_label: Any
     n_threads: int | None
+    _view: View
     # Small matrices are slower on a BLAS with several threads; methods on N x N matrices want it.
     _large_matrices = False
 
     # --- what an algorithm provides -----------------------------------------------------------------
 
     @abstractmethod
-    def _learn(self, table: Table, survey: Survey, problems: Sequence[LabeledProblem]) -> View:
-        """Features, from all rows; sets the learned attributes that belong to them."""
+    def _kernel(self) -> Kernel:
+        """The kernel, or an error that says which there are."""
+
+    @abstractmethod
+    def _learn(self, table: Table, survey: Survey, problems: Sequence[LabeledProblem]) -> None:
+        """Features, from all rows: sets ``_view`` and the learned attributes that belong to it."""
 
     @abstractmethod
     def _penalties(self, view: View) -> list[Candidate]:
         """Penalties on the coefficients of the features, one for each choice there is."""
 
     @abstractmethod
-    def _ridges(self, view: View) -> np.ndarray:
+    def _ridge_grid(self, view: View) -> np.ndarray:
         """Values of the ridge to choose from when it is "auto"."""
+
+    def _features_for(self, problems: Sequence[LabeledProblem]) -> View:
+        """The features to regress on; some methods make them of the labeled rows."""
+        return self._view
 
     def _sample_size(self) -> int:
         """How many distinct rows the first pass must bring home."""
         return PROBE_ROWS
 
-    def _seed(self) -> int:
-        """One number from ``random_state``, from which everything random in this fit follows."""
-        random = check_random_state(getattr(self, "random_state", 0))
-        return int(random.randint(np.iinfo(np.int32).max))
-
     def _check_parameters(self) -> None:
         check_number("sigma", self.sigma, least=0, open_end=True)
         check_number("ridge", self.ridge, least=0)
+        check_flag("fit_intercept", self.fit_intercept)
         check_count("n_threads", self.n_threads, or_else=None)
+        check_count("degree", getattr(self, "degree", 3))
+        check_missing_label(self.missing_label)
+        self._kernel()
 
     # --- what regressors and classifiers provide ----------------------------------------------------
 
     @abstractmethod
-    def _read_targets(self, y: Any) -> np.ndarray:
-        """(rows, targets) numbers to regress on, NaN where there is no label."""
+    def _read_targets(self, y: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
+        """(rows, targets) labels as numbers, NaN where missing, and what to remember of them."""
+
+    @abstractmethod
+    def _code(self, Y: np.ndarray) -> np.ndarray:
+        """The numbers to regress on, from known labels as ``_read_targets`` gave them."""
 
     @abstractmethod
     def _judge(self, problems: Sequence[LabeledProblem], left_out: Sequence[np.ndarray]) -> None:
@@ -104,7 +118,9 @@ class SemiSupervised(BaseEstimator):
         y : array-like of shape (n_samples,) or, for regressors, (n_samples, n_targets)
             Labels. None, NaN, pandas.NA or the estimator's ``missing_label`` mark a row without one.
         X_unlabeled : same kind as X, of shape (n_unlabeled, n_features), optional
-            More rows without labels, as if stacked under X. Each has weight 1.
+            More rows without labels, as if stacked under X. Each has weight 1. Mind that a pipeline
+            hands it on as it is, not through its scaler (unless ``transform_input`` says so), and
+            that GridSearchCV cuts it up if it is as long as X: one X with missing labels is safer.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the rows of X: a row of weight 2 is a row given twice, and a row of weight 0
             is absent.
@@ -124,29 +140,34 @@ class SemiSupervised(BaseEstimator):
                 f"without a label by NaN or None in y."
             )
         X = check_rows(self, X, reset=True)
-        parts = [check_labeled_part(X, self._read_targets(y), sample_weight)]
+        X, y, weight = check_present_rows(X, y, sample_weight)
+        Y, remember = self._read_targets(y)
+        self.__dict__.update(remember)
+        parts = [Block(X, Y, weight)]
         if X_unlabeled is not None:
             X_unlabeled = check_same_kind(X, check_rows(self, X_unlabeled, reset=False))
-            weight = None if parts[0].weight is None else np.ones(X_unlabeled.shape[0])
-            parts.append(Block(X_unlabeled, None, weight))
+            ones = None if weight is None else np.ones(X_unlabeled.shape[0])
+            parts.append(Block(X_unlabeled, None, ones))
         return parts
 
     def _fit_table(self, table: Table) -> Self:
         with nullcontext() if self._large_matrices else one_blas_thread():
-            self._fit_seed = self._seed()
-            survey = table.fold(
-                partial(survey_of, sample_size=self._sample_size(), seed=self._fit_seed)
-            )
-            problems = check_problems(survey.labeled)
+            # One number from random_state, from which everything random in this fit follows.
+            random = check_random_state(getattr(self, "random_state", 0))
+            self._seed = int(random.randint(np.iinfo(np.int32).max))
+            survey = table.fold(partial(survey_of, sample_size=self._sample_size(), seed=self._seed))
+            problems = check_problems(survey.labeled.problems(self._code))
             self.n_unlabeled_ = survey.n_rows - survey.labeled.count
-            self._view = self._learn(table, survey, problems)
+            self._learn(table, survey, problems)
             return self._solve(survey.labeled.count, problems)
 
     def relabel(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
-        """Solve again for another set of labeled rows, with everything learned from all rows kept.
+        """Solve again for another set of labeled rows, with what was learned from all rows kept.
 
-        The unlabeled rows are not needed: it takes milliseconds whatever their number. Numbers that
-        were "auto" and belong to the solve (the ridge, the canonical weight) are chosen again.
+        The unlabeled rows are not needed: it takes milliseconds whatever their number. Landmarks,
+        views and correlations stay, and so do sigma and the correlation ridge that made them, even
+        where labels of the fit chose them; the ridge and the canonical weight, where "auto", are chosen
+        again. If an error is raised, the model is as it was.
 
         Parameters
         ----------
@@ -162,24 +183,56 @@ class SemiSupervised(BaseEstimator):
         self
         """
         check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
-        labeled = LabeledRows.of(*check_labeled_part(X, self._read_targets(y), sample_weight))
-        with nullcontext() if self._large_matrices else one_blas_thread():
-            return self._solve(labeled.count, check_problems(labeled))
+        X, y, weight = check_present_rows(check_rows(self, X, reset=False), y, sample_weight)
+        Y, remember = self._read_targets(y)
+        labeled = LabeledRows.of(X, Y, weight)
+        before = {name: vars(self).get(name) for name in remember}
+        self.__dict__.update(remember)
+        try:
+            problems = check_problems(labeled.problems(self._code))
+        except ValueError:
+            self.__dict__.update(before)
+            raise
+        with nullcontext() if self._large_matrices else one_blas_thread(look=False):
+            return self._solve(labeled.count, problems)
 
-    def _sigma(self, kernel: Kernel, rows: Any, error_of: Callable[[float], float]) -> float:
+    def _choose_sigma(self, rows: Any, error_of: Callable[[float], float]) -> float:
         """The given sigma, or the one of least error about the kernel's natural one."""
         if self.sigma != AUTO:
             return float(self.sigma)
+        kernel = self._kernel()
         natural = kernel.natural_sigma(rows[:PROBE_ROWS])
         if not kernel.sigma_matters:
             return natural
         with one_blas_thread() as allowed:
             return choose_sigma(error_of, natural, self.n_threads or allowed)
 
+    def _ridges(self, view: View) -> np.ndarray:
+        """The given ridge, or those to choose from."""
+        return self._ridge_grid(view) if self.ridge == AUTO else np.array([float(self.ridge)])
+
+    def _choose_penalty(self, view: View, problems: Sequence[LabeledProblem]) -> Choice:
+        """The penalty of least leave-one-out error on these features."""
+        few = [problem.first(MOST_LABELS) for problem in problems]
+        return choose_penalty(
+            [view(problem.X) for problem in few],
+            few,
+            self._penalties(view),
+            self._ridges(view),
+            intercept=self.fit_intercept,
+        )
+
+    def _choose(self, view: View, problems: Sequence[LabeledProblem]) -> tuple[View, Choice]:
+        """The features to regress on and the penalty, chosen by leave-one-out where "auto"."""
+        candidates, ridges = self._penalties(view), self._ridges(view)
+        if len(candidates) > 1 or len(ridges) > 1:
+            return view, self._choose_penalty(view, problems)
+        values, penalty = candidates[0]
+        return view, Choice(np.nan, {**values, "ridge": float(ridges[0])}, penalty + ridges[0])
+
     def _solve(self, n_labeled: int, problems: Sequence[LabeledProblem]) -> Self:
         """Step 3: the labels. Choose what is left to choose, then one ridge regression."""
-        view, choice = self._choose(self._view, problems)
+        view, choice = self._choose(self._features_for(problems), problems)
         for name, value in choice.values.items():
             setattr(self, f"{name}_", value)
         n_targets = sum(len(problem.targets) for problem in problems)
@@ -187,9 +240,8 @@ class SemiSupervised(BaseEstimator):
         left_out = []
         for problem in problems:
             factor = labeled_factor(problem.blocks(view), intercept=self.fit_intercept)
-            coef[:, problem.targets], intercept[problem.targets] = penalised_ridge(
-                factor, choice.penalty
-            )
+            fit = penalised_ridge(factor, choice.penalty)
+            coef[:, problem.targets], intercept[problem.targets] = fit
             left_out.append(
                 leave_one_out(
                     factor,
@@ -205,17 +257,6 @@ class SemiSupervised(BaseEstimator):
         self._judge(problems, left_out)
         return self
 
-    def _choose(self, view: View, problems: Sequence[LabeledProblem]) -> tuple[View, Choice]:
-        """The features to regress on and the penalty, chosen by leave-one-out where "auto"."""
-        candidates = self._penalties(view)
-        ridges = self._ridges(view) if self.ridge == AUTO else np.array([float(self.ridge)])
-        if len(candidates) == 1 and len(ridges) == 1:
-            values, penalty = candidates[0]
-            return view, Choice(np.nan, {**values, "ridge": float(ridges[0])}, penalty + ridges[0])
-        few = [problem.first(MOST_LABELS) for problem in problems]
-        features = [view(problem.X) for problem in few]
-        return view, choose_penalty(features, few, candidates, ridges, intercept=self.fit_intercept)
-
     def _decide(self, X: Any) -> np.ndarray:
         """(rows, targets) the regression function, block by block."""
         check_is_fitted(self)
@@ -223,10 +264,11 @@ class SemiSupervised(BaseEstimator):
         return self._by_blocks(self._readout, X) + self._intercept
 
     def _by_blocks(self, view: View, X: Any) -> np.ndarray:
-        size = rows_per_block(X.shape[1])
+        size = rows_per_block(X)
         blocks = (X[start : start + size] for start in range(0, X.shape[0], size))
-        with one_blas_thread() as allowed:
-            return np.concatenate(list(map_in_order(view, blocks, self.n_threads or allowed)))
+        with one_blas_thread(look=False) as allowed:
+            threads = self.n_threads or allowed if X.shape[0] > size else 1
+            return np.concatenate(list(map_in_order(view, blocks, threads)))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -235,9 +277,8 @@ class SemiSupervised(BaseEstimator):
         return tags
 
 
-def check_problems(labeled: LabeledRows) -> list[LabeledProblem]:
-    """The labeled rows as problems to solve; two rows that differ are the least one can learn from."""
-    problems = labeled.problems()
+def check_problems(problems: list[LabeledProblem]) -> list[LabeledProblem]:
+    """The same; two labeled rows that differ are the least one can learn from."""
     if not problems:
         raise ValueError("y has no label at all: every entry is missing. Give at least 2 rows a label.")
     for problem in problems:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from twinviews.estimators._single_view import VIEW_RCOND, RidgeOnView
+from twinviews.estimators._single_view import ROUNDING_RCOND, RidgeOnView
 from twinviews.kernels import Kernel, find_kernel
 from twinviews.labels import LabeledProblem
 from twinviews.landmarks import AllRows
@@ -28,31 +28,29 @@ class FullKernel(RidgeOnView):
     kernel: Any
     degree: int
     _large_matrices = True
-    n_matrices = 4  # of N x N numbers, at the worst moment
+    _n_matrices: int  # of N x N numbers, at the worst moment
+
+    def _kernel(self) -> Kernel:
+        return find_kernel(self.kernel, self.degree)
 
     def _views(
         self, survey: Survey, problems: Sequence[LabeledProblem]
-    ) -> tuple[Kernel, Callable[[float], View]]:
-        kernel = find_kernel(self.kernel, self.degree)
-        landmarks = survey.sample.rows[:STAND_IN_ROWS]
-        return kernel, lambda sigma: nystroem_view(kernel, landmarks, sigma, rcond=VIEW_RCOND)
+    ) -> Callable[[float], View]:
+        some = survey.sample.rows[:STAND_IN_ROWS]
+        return lambda sigma: nystroem_view(self._kernel(), some, sigma, rcond=ROUNDING_RCOND)
 
-    def _learn(self, table: Table, survey: Survey, problems: Sequence[LabeledProblem]) -> View:
-        kernel, view_of = self._views(survey, problems)
+    def _learn(self, table: Table, survey: Survey, problems: Sequence[LabeledProblem]) -> None:
         rows, share = table.fold(lambda block: AllRows.of(block.X, block.weight)).distinct()
         refuse_what_cannot_fit(
-            type(self).__name__,
-            rows.shape[0],
-            self.n_matrices,
-            instead="SSSLRegressor or XNVRegressor (or the classifiers of those names)",
+            type(self).__name__, rows.shape[0], self._n_matrices, instead="SSSL or XNV"
         )
-        error_of = partial(self._error_of, view_of, problems)
-        self.sigma_ = self._sigma(kernel, survey.sample.rows, error_of)
+        error_of = partial(self._error_of, self._views(survey, problems), problems)
+        self.sigma_ = self._choose_sigma(survey.sample.rows, error_of)
         self.landmarks_ = rows
-        return self._learn_from_kernel(kernel, rows, share, problems)
+        self._learn_from_kernel(rows, share, problems)
 
     @abstractmethod
     def _learn_from_kernel(
-        self, kernel: Kernel, rows: Any, share: np.ndarray, problems: Sequence[LabeledProblem]
-    ) -> View:
+        self, rows: Any, share: np.ndarray, problems: Sequence[LabeledProblem]
+    ) -> None:
         """Features, from the distinct rows and the share of the weight on each."""

@@ -7,18 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils import Tags
+from sklearn.metrics import r2_score
+from sklearn.utils import Tags, check_consistent_length
 
 from twinviews.labels import LabeledProblem
-from twinviews.probability import calibrated_scale, class_log_probabilities
-from twinviews.targets import (
-    as_array,
-    missing_labels,
-    one_against_rest,
-    read_classes,
-    read_numbers,
-)
+from twinviews.probability import calibrated_scale, class_log_probabilities, class_shares
+from twinviews.targets import one_against_rest, read_classes, read_numbers
 
 if TYPE_CHECKING:
     from twinviews.estimators._frame import SemiSupervised as _Frame
@@ -32,10 +26,14 @@ class SemiSupervisedRegressor(RegressorMixin, _Frame):
     loo_error_: float | np.ndarray
     intercept_: float | np.ndarray
 
-    def _read_targets(self, y: Any) -> np.ndarray:
+    _one_column: bool
+
+    def _read_targets(self, y: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
         numbers = read_numbers(y, self.missing_label)
-        self._one_column = numbers.ndim == 1
-        return numbers.reshape(len(numbers), -1)
+        return numbers.reshape(len(numbers), -1), {"_one_column": numbers.ndim == 1}
+
+    def _code(self, Y: np.ndarray) -> np.ndarray:
+        return Y
 
     def _judge(self, problems: Sequence[LabeledProblem], left_out: Sequence[np.ndarray]) -> None:
         errors = np.empty(len(self._intercept))
@@ -64,7 +62,9 @@ class SemiSupervisedRegressor(RegressorMixin, _Frame):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R^2 over the labeled rows; the mean over targets if there are several."""
-        truth = read_numbers(y, self.missing_label).reshape(len(as_array(y)), -1)
+        check_consistent_length(X, y, sample_weight)
+        truth = read_numbers(y, self.missing_label)
+        truth = truth.reshape(len(truth), -1)
         predicted = self.predict(X).reshape(truth.shape)
         weight = None if sample_weight is None else np.asarray(sample_weight)
         scores = []
@@ -83,24 +83,27 @@ class SemiSupervisedRegressor(RegressorMixin, _Frame):
 class SemiSupervisedClassifier(ClassifierMixin, _Frame):
     """Classes of any type and number: least squares on 1 and -1, one class against the rest."""
 
-    def _read_targets(self, y: Any) -> np.ndarray:
+    classes_: np.ndarray
+
+    def _read_targets(self, y: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
         classes = read_classes(y, self.missing_label)
         if len(classes.labels) == 1:
             raise ValueError(
                 f"y has one class only, {classes.labels[0]!r}, and a classifier needs at least 2. "
                 f"Label rows of another class."
             )
-        self.classes_ = classes.labels
-        return one_against_rest(classes.code, len(classes.labels))
+        code = np.where(classes.code < 0, np.nan, classes.code)
+        return code[:, None], {"classes_": classes.labels}
+
+    def _code(self, Y: np.ndarray) -> np.ndarray:
+        return one_against_rest(Y[:, 0], len(self.classes_))
 
     def _judge(self, problems: Sequence[LabeledProblem], left_out: Sequence[np.ndarray]) -> None:
         (problem,), (decision,) = problems, left_out  # all classes are known on the same rows
-        share = (problem.Y + 1) / 2
-        if share.shape[1] == 1:
-            share = np.column_stack([1 - share, share])
-        chosen = self._most_likely(np.nan_to_num(decision))
-        right = share[np.arange(len(share)), chosen]
-        self.loo_error_ = float(1 - problem.weight @ right)
+        share = class_shares(problem.Y)
+        right = share[np.arange(len(share)), self._most_likely(decision)]
+        unknown = np.isnan(decision).any()  # some row alone determines a coefficient
+        self.loo_error_ = np.nan if unknown else float(1 - problem.weight @ right)
         self._scale = calibrated_scale(decision, problem.Y, problem.weight)
         self.coef_, self.intercept_ = self._coef.T, self._intercept
 
@@ -153,11 +156,13 @@ class SemiSupervisedClassifier(ClassifierMixin, _Frame):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy over the labeled rows."""
-        truth = as_array(y).ravel()
-        known = _known_rows(~missing_labels(truth, self.missing_label))
+        check_consistent_length(X, y, sample_weight)
+        truth = read_classes(y, self.missing_label)
+        known = _known_rows(truth.code >= 0)
+        labels = truth.labels[truth.code[known]].astype(object)
+        right = self.predict(X)[known].astype(object) == labels
         weight = None if sample_weight is None else np.asarray(sample_weight)[known]
-        labels = np.asarray(truth[known].tolist(), dtype=self.classes_.dtype)
-        return float(accuracy_score(labels, self.predict(X)[known], sample_weight=weight))
+        return float(np.average(right, weights=weight))
 
 
 def _known_rows(known: np.ndarray) -> np.ndarray:

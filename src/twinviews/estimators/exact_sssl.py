@@ -10,18 +10,21 @@ import numpy as np
 from twinviews.estimators._checks import AUTO, check_count
 from twinviews.estimators._full_kernel import STAND_IN_ROWS, FullKernel
 from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
-from twinviews.kernels import Kernel, find_kernel
 from twinviews.labels import LabeledProblem
 from twinviews.regression import nested_leave_one_out
 from twinviews.survey import Survey
-from twinviews.tuning import Choice
+from twinviews.tuning import MOST_LABELS, Choice, relative_error
 from twinviews.views import View, eigenfunctions
+
+# Eigenfunctions that are computed when their number is to be chosen.
+_MOST_EIGENFUNCTIONS = 1000
 
 
 class ExactSSSL(FullKernel):
     """Simple semi-supervised learning as Ji et al. (2012) gave it, for whatever a label is."""
 
-    ridge = AUTO  # of the stand-in; the method itself has none
+    ridge = AUTO  # there is none; this is for the check that all methods share
+    _n_matrices = 4
 
     def __init__(
         self,
@@ -46,24 +49,17 @@ class ExactSSSL(FullKernel):
         super()._check_parameters()
         check_count("n_eigenfunctions", self.n_eigenfunctions)
 
-    def _most(self, problems: Sequence[LabeledProblem]) -> int:
-        """The largest s that is of use: least squares cannot tell more than there are labels."""
-        if self.n_eigenfunctions != AUTO:
-            return int(self.n_eigenfunctions)
-        return self._most_that_can_be_judged(problems)
-
-    def _most_that_can_be_judged(self, problems: Sequence[LabeledProblem]) -> int:
-        """With one label left out, there must be more labels than coefficients."""
-        return max(1, min(len(problem.Y) for problem in problems) - 1 - self.fit_intercept)
+    def _most(self) -> int:
+        return _MOST_EIGENFUNCTIONS if self.n_eigenfunctions == AUTO else int(self.n_eigenfunctions)
 
     def _views(
         self, survey: Survey, problems: Sequence[LabeledProblem]
-    ) -> tuple[Kernel, Callable[[float], View]]:
-        kernel = find_kernel(self.kernel, self.degree)
+    ) -> Callable[[float], View]:
         some = survey.sample.rows[:STAND_IN_ROWS]
         share = np.full(some.shape[0], 1 / some.shape[0])
-        most = self._most(problems)
-        return kernel, lambda sigma: eigenfunctions(kernel, some, share, sigma, most).view
+        return lambda sigma: eigenfunctions(
+            self._kernel(), some, share, sigma, self._most()
+        ).view
 
     def _error_of(
         self, view_of: Callable[[float], View], problems: Sequence[LabeledProblem], sigma: float
@@ -72,27 +68,29 @@ class ExactSSSL(FullKernel):
 
     def _errors(self, view: View, problems: Sequence[LabeledProblem]) -> np.ndarray:
         """(s,) leave-one-out error over the variance of the labels, on the first 1, 2, ... features."""
-        most = min(self._most_that_can_be_judged(problems), view.W.shape[1])
+        few = [problem.first(MOST_LABELS) for problem in problems]
+        # With one label left out, there must be more labels than coefficients.
+        most = min(len(problem.Y) for problem in few) - 1 - self.fit_intercept
+        most = max(1, min(most, view.W.shape[1]))
         errors = np.zeros(most)
-        for problem in problems:
+        for problem in few:
             Z = view(problem.X)[:, :most]
             path = nested_leave_one_out(Z, problem.Y, problem.weight, intercept=self.fit_intercept)
-            errors += ((path + problem.spread) / np.maximum(problem.variance, 1e-300)).sum(axis=1)
+            errors += relative_error(path, problem)
         return np.where(np.isnan(errors), np.inf, errors)
 
     def _learn_from_kernel(
-        self, kernel: Kernel, rows: Any, share: np.ndarray, problems: Sequence[LabeledProblem]
-    ) -> View:
-        s = self._most(problems)
-        view, self.eigenvalues_ = eigenfunctions(kernel, rows, share, self.sigma_, s)
-        available = len(self.eigenvalues_)
-        if self.n_eigenfunctions != AUTO and available < s:
+        self, rows: Any, share: np.ndarray, problems: Sequence[LabeledProblem]
+    ) -> None:
+        found = eigenfunctions(self._kernel(), rows, share, self.sigma_, self._most())
+        self._view, self.eigenvalues_ = found
+        s, available = self.n_eigenfunctions, len(self.eigenvalues_)
+        if s != AUTO and available < s:
             raise ValueError(
                 f"n_eigenfunctions={s}, but the kernel matrix of the {len(share)} distinct rows has "
                 f"{available} eigenvalues above rounding with sigma={self.sigma_:g}. Use "
                 f"n_eigenfunctions={available} or fewer, or a smaller sigma."
             )
-        return view
 
     def _choose(self, view: View, problems: Sequence[LabeledProblem]) -> tuple[View, Choice]:
         """Least squares on the first s eigenfunctions, s by leave-one-out: all s at once."""
@@ -113,7 +111,7 @@ class ExactSSSLRegressor(SemiSupervisedRegressor, ExactSSSL):
     Parameters
     ----------
     n_eigenfunctions : int or "auto", default="auto"
-        s. "auto" compares every s up to the number of labels by leave-one-out error.
+        s. "auto" compares every s up to the number of labels, and up to 1,000, by leave-one-out error.
     sigma : float or "auto", default="auto"
         Width of the kernel; inputs are divided by it, so scale the columns first if their units differ.
         "auto" is chosen on 400 of the rows, as each trial on all would cost a whole fit.
@@ -141,7 +139,7 @@ class ExactSSSLRegressor(SemiSupervisedRegressor, ExactSSSL):
     loo_error_ : float or ndarray of shape (n_targets,)
         Mean squared error over the labeled rows, each predicted by the fit without it.
     n_labeled_, n_unlabeled_ : int
-        Rows with and without a label.
+        Rows with a label in the last solve, and without one in the last fit.
     n_eigenfunctions_, sigma_ : number
         What was used: the given numbers, or the chosen ones.
 
@@ -162,9 +160,9 @@ class ExactSSSLRegressor(SemiSupervisedRegressor, ExactSSSL):
 class ExactSSSLClassifier(SemiSupervisedClassifier, ExactSSSL):
     """Simple semi-supervised learning on the full kernel matrix, for classes.
 
-    Classes may be of any type and number. Least squares on 1 and -1, one class against the rest, with
-    one pass over the rows for all of them. Parameters and learned attributes are those of
-    :class:`ExactSSSLRegressor`, but for these.
+    Any number of classes, which may be strings, numbers or booleans. Least squares on 1 and -1, one
+    class against the rest, with one pass over the rows for all. Parameters and learned attributes are
+    those of :class:`ExactSSSLRegressor`, but for these.
 
     Attributes
     ----------

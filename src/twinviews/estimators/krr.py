@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from twinviews.estimators._checks import AUTO
-from twinviews.estimators._single_view import VIEW_RCOND, RidgeOnView, labeled_rows
+from twinviews.estimators._single_view import ROUNDING_RCOND, RidgeOnView, labeled_rows
 from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
 from twinviews.kernels import Kernel, find_kernel
 from twinviews.labels import LabeledProblem
+from twinviews.memory import refuse_what_cannot_fit
 from twinviews.survey import Survey
+from twinviews.tables import Table
+from twinviews.tuning import MOST_LABELS
 from twinviews.views import View, nystroem_view
 
 
@@ -36,19 +40,27 @@ class KRR(RidgeOnView):
         self.missing_label = missing_label
         self.n_threads = n_threads
 
+    def _kernel(self) -> Kernel:
+        return find_kernel(self.kernel, self.degree)
+
     def _views(
         self, survey: Survey, problems: Sequence[LabeledProblem]
-    ) -> tuple[Kernel, Callable[[float], View]]:
-        kernel = find_kernel(self.kernel, self.degree)
-        self.landmarks_ = labeled_rows(problems)
-        return kernel, lambda sigma: nystroem_view(kernel, self.landmarks_, sigma, rcond=VIEW_RCOND)
+    ) -> Callable[[float], View]:
+        labeled = labeled_rows([problem.first(MOST_LABELS) for problem in problems])
+        return lambda sigma: nystroem_view(self._kernel(), labeled, sigma, rcond=ROUNDING_RCOND)
 
-    def _solve(self, n_labeled: int, problems: Sequence[LabeledProblem]) -> KRR:
-        # The labeled rows are the landmarks, so other labels mean another view.
-        self.landmarks_ = labeled_rows(problems)
-        kernel = find_kernel(self.kernel, self.degree)
-        self._view = nystroem_view(kernel, self.landmarks_, self.sigma_, rcond=VIEW_RCOND)
-        return super()._solve(n_labeled, problems)
+    def _learn(self, table: Table, survey: Survey, problems: Sequence[LabeledProblem]) -> None:
+        error_of = partial(self._error_of, self._views(survey, problems), problems)
+        self.sigma_ = self._choose_sigma(survey.sample.rows, error_of)
+
+    def _features_for(self, problems: Sequence[LabeledProblem]) -> View:
+        """The labeled rows are the landmarks, so other labels mean another view."""
+        labeled = labeled_rows(problems)
+        refuse_what_cannot_fit(
+            type(self).__name__, labeled.shape[0], n_matrices=4, instead="SSSL or XNV"
+        )
+        self.landmarks_ = labeled
+        return nystroem_view(self._kernel(), labeled, self.sigma_, rcond=ROUNDING_RCOND)
 
 
 class KRRRegressor(SemiSupervisedRegressor, KRR):
@@ -87,7 +99,7 @@ class KRRRegressor(SemiSupervisedRegressor, KRR):
     loo_error_ : float or ndarray of shape (n_targets,)
         Mean squared error over the labeled rows, each predicted by the fit without it.
     n_labeled_, n_unlabeled_ : int
-        Rows with and without a label.
+        Rows with a label in the last solve, and without one in the last fit.
     sigma_, ridge_ : float
         What was used: the given numbers, or the chosen ones.
 
@@ -108,9 +120,9 @@ class KRRRegressor(SemiSupervisedRegressor, KRR):
 class KRRClassifier(SemiSupervisedClassifier, KRR):
     """Kernel ridge regression on the labeled rows, for classes.
 
-    Classes may be of any type and number. Least squares on 1 and -1, one class against the rest, with
-    one pass over the rows for all of them. Parameters and learned attributes are those of
-    :class:`KRRRegressor`, but for these.
+    Any number of classes, which may be strings, numbers or booleans. Least squares on 1 and -1, one
+    class against the rest, with one pass over the rows for all. Parameters and learned attributes are
+    those of :class:`KRRRegressor`, but for these.
 
     Attributes
     ----------

@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from twinviews.estimators._checks import AUTO, check_count, check_number
 from twinviews.estimators._full_kernel import FullKernel
-from twinviews.estimators._single_view import VIEW_RCOND, labeled_rows
+from twinviews.estimators._single_view import ROUNDING_RCOND, labeled_rows
 from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
 from twinviews.graph import graph_laplacian, kernel_deformation
-from twinviews.kernels import Kernel, find_kernel
 from twinviews.labels import LabeledProblem
 from twinviews.landmarks import stack_rows
-from twinviews.tuning import MOST_LABELS, VIEW_RIDGES, choose_penalty
-from twinviews.views import View
+from twinviews.tuning import VIEW_RIDGES, Choice, choose_penalty
+from twinviews.views import View, inverse_root
 
 # How strongly the graph may bend the kernel, relative to the kernel's own norm.
 _BENDINGS = (0.0, 0.1, 1.0, 10.0, 100.0)
 _NEIGHBORS = 10
 
 
+class _Bending(NamedTuple):
+    strength: float  # manifold_ridge / (ridge N^2)
+    deformation: np.ndarray  # (N, N)
+    ridge: float | None  # the ridge that goes with it, None if any may
+
+
 class LapRLS(FullKernel):
     """Laplacian regularised least squares, Belkin et al. (2006), for whatever a label is."""
+
+    _n_matrices = 7
 
     def __init__(
         self,
@@ -56,8 +63,8 @@ class LapRLS(FullKernel):
         check_count("n_neighbors", self.n_neighbors)
 
     def _learn_from_kernel(
-        self, kernel: Kernel, rows: Any, share: np.ndarray, problems: Sequence[LabeledProblem]
-    ) -> View:
+        self, rows: Any, share: np.ndarray, problems: Sequence[LabeledProblem]
+    ) -> None:
         N = len(share)
         self.n_neighbors_ = min(_NEIGHBORS, N - 1) if self.n_neighbors == AUTO else self.n_neighbors
         if self.n_neighbors_ >= N:
@@ -66,59 +73,66 @@ class LapRLS(FullKernel):
                 f"n_neighbors={N - 1} or fewer."
             )
         # With f^T L f / N^2, weights that sum to N make a row of weight 1 count as in the paper.
-        self._laplacian = graph_laplacian(rows, self.n_neighbors_, N * share)
-        self._kernel_of_rows = kernel.against(rows, self.sigma_)
+        laplacian = graph_laplacian(rows, self.n_neighbors_, N * share)
+        self._kernel_of_rows = self._kernel().against(rows, self.sigma_)
         K = self._kernel_of_rows(rows)
-        few = [problem.first(MOST_LABELS) for problem in problems]
-        best = np.inf
-        for bending, ridges in self._bendings():
-            A = kernel_deformation(K, bending * self._laplacian)
-            view = self._bent_view(kernel, A, labeled_rows(few))
-            if ridges is None:
-                ridges = VIEW_RIDGES * view.scale
-            choice = choose_penalty(
-                [view(problem.X) for problem in few],
-                few,
+        self._bending, self._deformation, self._ridge_of_bending = self._best_bending(
+            K, laplacian, problems
+        )
+
+    def _best_bending(
+        self, K: np.ndarray, laplacian: Any, problems: Sequence[LabeledProblem]
+    ) -> _Bending:
+        """How far to bend the kernel, by leave-one-out where there is a choice."""
+        candidates = self._bendings(np.trace(K) / len(K), len(K))
+        best, least = None, np.inf
+        for strength, ridge in candidates:
+            bending = _Bending(strength, kernel_deformation(K, strength * laplacian), ridge)
+            if len(candidates) == 1:
+                return bending
+            view = self._bent_view(bending.deformation, labeled_rows(problems))
+            error = choose_penalty(
+                [view(problem.X) for problem in problems],
+                problems,
                 self._penalties(view),
-                ridges,
+                self._ridges(view) if ridge is None else np.array([ridge]),
                 intercept=self.fit_intercept,
-            )
-            if choice.error < best:
-                best, self._bending, self._deformation = choice.error, bending, A
-                self._best_ridge = choice.values["ridge"]
-        return self._bent_view(kernel, self._deformation, labeled_rows(problems))
+            ).error
+            if best is None or error < least:
+                best, least = bending, error
+        assert best is not None, "there is always a candidate"
+        return best
 
-    def _bendings(self) -> list[tuple[float, np.ndarray | None]]:
-        """(manifold_ridge / (ridge N^2), ridges to try with it)"""
-        N2 = float(self._laplacian.shape[0]) ** 2
-        ridges = VIEW_RIDGES[::3] if self.ridge == AUTO else np.array([float(self.ridge)])
-        if self.manifold_ridge != AUTO:
-            return [(self.manifold_ridge / (ridge * N2), np.array([ridge])) for ridge in ridges]
-        return [(bending, None if self.ridge == AUTO else ridges) for bending in _BENDINGS]
+    def _bendings(self, scale: float, N: int) -> list[tuple[float, float | None]]:
+        """(manifold_ridge / (ridge N^2), the ridge that goes with it, None if any may)"""
+        if self.manifold_ridge == AUTO:
+            return [(strength, None) for strength in _BENDINGS]
+        ridges = VIEW_RIDGES[::3] * scale if self.ridge == AUTO else [float(self.ridge)]
+        return [(self.manifold_ridge / (ridge * N**2), float(ridge)) for ridge in ridges]
 
-    def _bent_view(self, kernel: Kernel, A: np.ndarray, labeled: Any) -> View:
+    def _bent_view(self, deformation: np.ndarray, labeled: Any) -> View:
         """The view whose landmarks are the labeled rows, for the bent kernel."""
+        kernel = self._kernel()
         K_rows = self._kernel_of_rows(labeled).T  # (N, n)
-        bend = A @ K_rows
+        bend = deformation @ K_rows
         K = kernel.against(labeled, self.sigma_)(labeled) - K_rows.T @ bend
-        d, V = np.linalg.eigh((K + K.T) / 2)
-        kept = d > VIEW_RCOND * d[-1]
-        W = np.concatenate([-bend, np.eye(len(K))]) @ (V[:, kept] / np.sqrt(d[kept]))
+        W = np.concatenate([-bend, np.eye(len(K))]) @ inverse_root(K, rcond=ROUNDING_RCOND)
         columns = kernel.against(stack_rows([self.landmarks_, labeled]), self.sigma_)
-        return View(columns, W, float(d.mean()))
+        return View(columns, W, float(np.trace(K)) / len(K))
 
-    def _solve(self, n_labeled: int, problems: Sequence[LabeledProblem]) -> Self:
-        kernel = find_kernel(self.kernel, self.degree)
-        self._view = self._bent_view(kernel, self._deformation, labeled_rows(problems))
-        super()._solve(n_labeled, problems)
-        N = self._laplacian.shape[0]
-        self.manifold_ridge_ = self._bending * self.ridge_ * N**2
-        return self
+    def _features_for(self, problems: Sequence[LabeledProblem]) -> View:
+        return self._bent_view(self._deformation, labeled_rows(problems))
 
-    def _ridges(self, view: View) -> np.ndarray:
-        if self.manifold_ridge != AUTO:  # the bending was made for this ridge
-            return np.array([self._best_ridge])
-        return super()._ridges(view)
+    def _choose(self, view: View, problems: Sequence[LabeledProblem]) -> tuple[View, Choice]:
+        if self._ridge_of_bending is None:
+            view, choice = super()._choose(view, problems)
+        else:  # a given manifold ridge has bent the kernel for this ridge and no other
+            ridge = self._ridge_of_bending
+            choice = Choice(np.nan, {"ridge": ridge}, np.full(view.W.shape[1], ridge))
+        N = self.landmarks_.shape[0]
+        manifold_ridge = self._bending * choice.values["ridge"] * N**2
+        choice.values["manifold_ridge"] = manifold_ridge
+        return view, choice
 
 
 class LapRLSRegressor(SemiSupervisedRegressor, LapRLS):
@@ -139,7 +153,7 @@ class LapRLSRegressor(SemiSupervisedRegressor, LapRLS):
     ridge : float or "auto", default="auto"
         gamma_A, above 0.
     manifold_ridge : float or "auto", default="auto"
-        gamma_I. 0 is kernel ridge regression.
+        gamma_I. 0 is kernel ridge regression. If it is given, relabel keeps the ridge.
     n_neighbors : int or "auto", default="auto"
         Neighbours of a row in the graph. "auto" is 10, or all other rows if there are fewer.
     kernel : str or callable, default="gaussian"
@@ -164,7 +178,7 @@ class LapRLSRegressor(SemiSupervisedRegressor, LapRLS):
     loo_error_ : float or ndarray of shape (n_targets,)
         Mean squared error over the labeled rows, each predicted by the fit without it.
     n_labeled_, n_unlabeled_ : int
-        Rows with and without a label.
+        Rows with a label in the last solve, and without one in the last fit.
     sigma_, ridge_, manifold_ridge_, n_neighbors_ : number
         What was used: the given numbers, or the chosen ones.
 
@@ -185,9 +199,9 @@ class LapRLSRegressor(SemiSupervisedRegressor, LapRLS):
 class LapRLSClassifier(SemiSupervisedClassifier, LapRLS):
     """Laplacian regularised least squares, for classes.
 
-    Classes may be of any type and number. Least squares on 1 and -1, one class against the rest, with
-    one pass over the rows for all of them. Parameters and learned attributes are those of
-    :class:`LapRLSRegressor`, but for these.
+    Any number of classes, which may be strings, numbers or booleans. Least squares on 1 and -1, one
+    class against the rest, with one pass over the rows for all. Parameters and learned attributes are
+    those of :class:`LapRLSRegressor`, but for these.
 
     Attributes
     ----------

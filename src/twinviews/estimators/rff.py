@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from twinviews.estimators._checks import AUTO
+from twinviews.estimators._checks import AUTO, components
 from twinviews.estimators._single_view import FeaturesOfView
 from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
-from twinviews.kernels import Kernel, find_shift_invariant_kernel
+from twinviews.kernels import DistanceKernel, find_shift_invariant_kernel
 from twinviews.labels import LabeledProblem
 from twinviews.survey import Survey
 from twinviews.views import View, fourier_columns, fourier_view
@@ -38,13 +38,15 @@ class RFF(FeaturesOfView):
         self.n_threads = n_threads
         self.random_state = random_state
 
+    def _kernel(self) -> DistanceKernel:
+        return find_shift_invariant_kernel(self.kernel)
+
     def _views(
         self, survey: Survey, problems: Sequence[LabeledProblem]
-    ) -> tuple[Kernel, Callable[[float], View]]:
-        kernel = find_shift_invariant_kernel(self.kernel)
-        self.n_components_ = M = self._components()
-        columns = fourier_columns(kernel, survey.sample.rows.shape[1], M, M, self._fit_seed)
-        return kernel, lambda sigma: fourier_view(columns, sigma)
+    ) -> Callable[[float], View]:
+        self.n_components_ = M = components(self.n_components)
+        columns = fourier_columns(self._kernel(), survey.sample.rows.shape[1], M, M, self._seed)
+        return lambda sigma: fourier_view(columns, sigma)
 
 
 class RFFRegressor(SemiSupervisedRegressor, RFF):
@@ -80,7 +82,7 @@ class RFFRegressor(SemiSupervisedRegressor, RFF):
     loo_error_ : float or ndarray of shape (n_targets,)
         Mean squared error over the labeled rows, each predicted by the fit without it.
     n_labeled_, n_unlabeled_ : int
-        Rows with and without a label.
+        Rows with a label in the last solve, and without one in the last fit.
     n_components_, sigma_, ridge_ : number
         What was used: the given numbers, or the chosen ones.
 
@@ -101,9 +103,9 @@ class RFFRegressor(SemiSupervisedRegressor, RFF):
 class RFFClassifier(SemiSupervisedClassifier, RFF):
     """Ridge regression on random Fourier features, for classes.
 
-    Classes may be of any type and number. Least squares on 1 and -1, one class against the rest, with
-    one pass over the rows for all of them. Parameters and learned attributes are those of
-    :class:`RFFRegressor`, but for these.
+    Any number of classes, which may be strings, numbers or booleans. Least squares on 1 and -1, one
+    class against the rest, with one pass over the rows for all. Parameters and learned attributes are
+    those of :class:`RFFRegressor`, but for these.
 
     Attributes
     ----------

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from twinviews.estimators._checks import AUTO, check_landmarks
-from twinviews.estimators._single_view import VIEW_RCOND, FeaturesOfView
+from twinviews.estimators._checks import AUTO, check_landmarks, components
+from twinviews.estimators._single_view import ROUNDING_RCOND, FeaturesOfView
 from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
 from twinviews.kernels import Kernel, find_kernel
 from twinviews.labels import LabeledProblem
@@ -41,16 +41,18 @@ class SSSL(FeaturesOfView):
         self.n_threads = n_threads
         self.random_state = random_state
 
+    def _kernel(self) -> Kernel:
+        return find_kernel(self.kernel, self.degree)
+
     def _sample_size(self) -> int:
-        return max(self._components(), PROBE_ROWS)
+        return max(components(self.n_components), PROBE_ROWS)
 
     def _views(
         self, survey: Survey, problems: Sequence[LabeledProblem]
-    ) -> tuple[Kernel, Callable[[float], View]]:
-        kernel = find_kernel(self.kernel, self.degree)
+    ) -> Callable[[float], View]:
         self.n_components_ = M = check_landmarks(survey.sample, self.n_components, n_views=1)
-        self.landmarks_ = survey.sample.rows[:M]
-        return kernel, lambda sigma: nystroem_view(kernel, self.landmarks_, sigma, rcond=VIEW_RCOND)
+        self.landmarks_ = landmarks = survey.sample.rows[:M]
+        return lambda sigma: nystroem_view(self._kernel(), landmarks, sigma, rcond=ROUNDING_RCOND)
 
 
 class SSSLRegressor(SemiSupervisedRegressor, SSSL):
@@ -92,7 +94,7 @@ class SSSLRegressor(SemiSupervisedRegressor, SSSL):
     loo_error_ : float or ndarray of shape (n_targets,)
         Mean squared error over the labeled rows, each predicted by the fit without it.
     n_labeled_, n_unlabeled_ : int
-        Rows with and without a label.
+        Rows with a label in the last solve, and without one in the last fit.
     n_components_, sigma_, ridge_ : number
         What was used: the given numbers, or the chosen ones.
 
@@ -113,9 +115,9 @@ class SSSLRegressor(SemiSupervisedRegressor, SSSL):
 class SSSLClassifier(SemiSupervisedClassifier, SSSL):
     """Simple semi-supervised learning with the Nystroem method, for classes.
 
-    Classes may be of any type and number. Least squares on 1 and -1, one class against the rest, with
-    one pass over the rows for all of them. Parameters and learned attributes are those of
-    :class:`SSSLRegressor`, but for these.
+    Any number of classes, which may be strings, numbers or booleans. Least squares on 1 and -1, one
+    class against the rest, with one pass over the rows for all. Parameters and learned attributes are
+    those of :class:`SSSLRegressor`, but for these.
 
     Attributes
     ----------

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from twinviews.estimators._checks import AUTO
+from twinviews.estimators._checks import AUTO, components
 from twinviews.estimators._correlated import CorrelatedViews
 from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
-from twinviews.kernels import Kernel, find_shift_invariant_kernel
+from twinviews.kernels import DistanceKernel, find_shift_invariant_kernel
 from twinviews.survey import Survey
 from twinviews.views import TwinViews, fourier_columns, fourier_views
 
@@ -45,12 +45,14 @@ class XKS(CorrelatedViews):
         self.n_threads = n_threads
         self.random_state = random_state
 
-    def _twin_views(self, survey: Survey) -> tuple[Kernel, Callable[[float], TwinViews]]:
-        kernel = find_shift_invariant_kernel(self.kernel)
-        self.n_components_ = M = self._components()
+    def _kernel(self) -> DistanceKernel:
+        return find_shift_invariant_kernel(self.kernel)
+
+    def _twin_views(self, survey: Survey) -> Callable[[float], TwinViews]:
+        self.n_components_ = M = components(self.n_components)
         D = survey.sample.rows.shape[1]
-        columns = fourier_columns(kernel, D, 2 * M, M, self._fit_seed)
-        return kernel, lambda sigma: fourier_views(columns, sigma)
+        columns = fourier_columns(self._kernel(), D, 2 * M, M, self._seed)
+        return lambda sigma: fourier_views(columns, sigma)
 
 
 class XKSRegressor(SemiSupervisedRegressor, XKS):
@@ -107,7 +109,7 @@ class XKSRegressor(SemiSupervisedRegressor, XKS):
     loo_error_ : float or ndarray of shape (n_targets,)
         Mean squared error over the labeled rows, each predicted by the fit without it.
     n_labeled_, n_unlabeled_ : int
-        Rows with and without a label.
+        Rows with a label in the last solve, and without one in the last fit.
     n_components_, sigma_, ridge_, correlation_ridge_, canonical_weight_ : number
         What was used: the given numbers, or the chosen ones.
 
@@ -128,9 +130,9 @@ class XKSRegressor(SemiSupervisedRegressor, XKS):
 class XKSClassifier(SemiSupervisedClassifier, XKS):
     """Correlated kitchen sinks, for classes.
 
-    Classes may be of any type and number. Least squares on 1 and -1, one class against the rest, with
-    one pass over the rows for all of them. Parameters and learned attributes are those of
-    :class:`XKSRegressor`, but for these.
+    Any number of classes, which may be strings, numbers or booleans. Least squares on 1 and -1, one
+    class against the rest, with one pass over the rows for all. Parameters and learned attributes are
+    those of :class:`XKSRegressor`, but for these.
 
     Attributes
     ----------

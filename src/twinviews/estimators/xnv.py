@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from twinviews.estimators._checks import AUTO, check_landmarks
-from twinviews.estimators._correlated import VIEW_RCOND, CorrelatedViews
+from twinviews.estimators._correlated import MOMENT_RCOND, CorrelatedViews
 from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
 from twinviews.kernels import Kernel, find_kernel
 from twinviews.survey import Survey
@@ -47,11 +47,13 @@ class XNV(CorrelatedViews):
         self.n_threads = n_threads
         self.random_state = random_state
 
-    def _twin_views(self, survey: Survey) -> tuple[Kernel, Callable[[float], TwinViews]]:
-        kernel = find_kernel(self.kernel, self.degree)
+    def _kernel(self) -> Kernel:
+        return find_kernel(self.kernel, self.degree)
+
+    def _twin_views(self, survey: Survey) -> Callable[[float], TwinViews]:
         self.n_components_ = M = check_landmarks(survey.sample, self.n_components, n_views=2)
-        self.landmarks_ = survey.sample.rows[: 2 * M]
-        return kernel, lambda sigma: nystroem_views(kernel, self.landmarks_, sigma, rcond=VIEW_RCOND)
+        self.landmarks_ = landmarks = survey.sample.rows[: 2 * M]
+        return lambda sigma: nystroem_views(self._kernel(), landmarks, sigma, rcond=MOMENT_RCOND)
 
 
 class XNVRegressor(SemiSupervisedRegressor, XNV):
@@ -123,7 +125,7 @@ class XNVRegressor(SemiSupervisedRegressor, XNV):
     loo_error_ : float or ndarray of shape (n_targets,)
         Mean squared error over the labeled rows, each predicted by the fit without it.
     n_labeled_, n_unlabeled_ : int
-        Rows with and without a label.
+        Rows with a label in the last solve, and without one in the last fit.
     n_components_, sigma_, ridge_, correlation_ridge_, canonical_weight_ : number
         What was used: the given numbers, or the chosen ones.
 
@@ -142,7 +144,7 @@ class XNVRegressor(SemiSupervisedRegressor, XNV):
     >>> labels = np.where(np.arange(3000) < 100, y, np.nan)
     >>> model = XNVRegressor(random_state=0).fit(X, labels)
     >>> round(model.score(X[100:], y[100:]), 2)
-    0.91
+    0.92
     >>> model.relabel(X[:200], y[:200]).n_labeled_  # more labels, no new pass over the rows
     200
     """
@@ -151,9 +153,9 @@ class XNVRegressor(SemiSupervisedRegressor, XNV):
 class XNVClassifier(SemiSupervisedClassifier, XNV):
     """Correlated Nystroem views, for classes.
 
-    Classes may be of any type and number. Least squares on 1 and -1, one class against the rest, with
-    one pass over the rows for all of them. Parameters and learned attributes are those of
-    :class:`XNVRegressor`, but for these.
+    Any number of classes, which may be strings, numbers or booleans. Least squares on 1 and -1, one
+    class against the rest, with one pass over the rows for all. Parameters and learned attributes are
+    those of :class:`XNVRegressor`, but for these.
 
     Attributes
     ----------

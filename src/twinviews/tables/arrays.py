@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from scipy import sparse
 
-from twinviews.tables.base import Block, BlockTable
+from twinviews.tables.base import Block, BlockTable, Rows
 
 # A block of this many rows amortises the Python calls around it and still leaves its kernel values
 # (4,096 x 400 doubles) in the outer cache; measured in benchmarks/fit_speed.py. Wide tables take fewer
@@ -15,9 +16,10 @@ _BLOCK_ROWS = 4096
 _BLOCK_VALUES = 2_000_000
 
 
-def rows_per_block(n_columns: int) -> int:
-    """How many rows of a table with ``n_columns`` make a block."""
-    return max(64, min(_BLOCK_ROWS, _BLOCK_VALUES // max(n_columns, 1)))
+def rows_per_block(X: Rows) -> int:
+    """How many rows of X make a block."""
+    per_row = X.nnz / max(X.shape[0], 1) if sparse.issparse(X) else X.shape[1]
+    return max(64, min(_BLOCK_ROWS, int(_BLOCK_VALUES / max(per_row, 1))))
 
 
 class ArrayTable(BlockTable):
@@ -28,7 +30,8 @@ class ArrayTable(BlockTable):
     *parts : Block
         Whole arrays; a part without ``Y`` is unlabeled.
     block_rows : int, optional
-        Rows of a block. It changes speed and nothing else.
+        Rows of a block. It changes speed and nothing else, but for the randomised sketch, which is
+        drawn block by block.
     n_threads : int, optional
         How many threads work on blocks; by default as many as BLAS may use.
     """
@@ -37,7 +40,7 @@ class ArrayTable(BlockTable):
         self, *parts: Block, block_rows: int | None = None, n_threads: int | None = None
     ) -> None:
         self.parts = parts
-        self.block_rows = block_rows or rows_per_block(parts[0].X.shape[1])
+        self.block_rows = block_rows or rows_per_block(parts[0].X)
         self.n_threads = n_threads
 
     def blocks(self) -> Iterator[Block]:

@@ -1,0 +1,176 @@
+"""x -> (k(x, y_1), ..., k(x, y_m)), a block of rows at a time: one matrix product each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+
+Rows = Any  # (rows, D) ndarray or CSR matrix
+Profile = Callable[[np.ndarray], np.ndarray]
+
+# What rounding leaves of the square of a distance, relative to the squares it is the difference of.
+_NEAR = 1e-9
+# Up to this rounding of an exponent goes unmended.
+_HARMLESS = 1e-10
+_PAIRS_AT_ONCE = 65_536
+
+
+class Columns(Protocol):
+    """x -> (feature_1(x), ..., feature_m(x)): a block of rows becomes a (rows, m) array."""
+
+    def __call__(self, X: Rows) -> np.ndarray: ...
+
+
+def row_squares(X: Rows) -> np.ndarray:
+    """(rows,) squared lengths."""
+    if sparse.issparse(X):
+        X = X.astype(np.float64)
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+
+
+def distance_columns(Y: Rows, sigma: float, profile: Profile, *, always_mend: bool) -> Columns:
+    """Columns of a kernel of |u - u'|, u = x / sigma; ``profile`` takes q = -|u - u'|^2 / 2, in place.
+
+    ``always_mend`` is for profiles that have a square root in them, where rounding shows.
+    """
+    if sparse.issparse(Y):
+        U = Y.astype(np.float64) / sigma
+        return _SparseDistanceColumns(profile, always_mend, sigma, U, row_squares(U))
+    centre = np.asarray(np.mean(Y, axis=0, dtype=np.float64))
+    U = (Y - centre) / sigma
+    right = np.empty((U.shape[1] + 2, len(U)))
+    right[:-2] = U.T
+    right[-2] = -0.5
+    right[-1] = -0.5 * row_squares(U)
+    return _DistanceColumns(profile, always_mend, sigma, centre, right)
+
+
+@dataclass(frozen=True)
+class _DistanceColumns:
+    """The exponent -|u - u'|^2 / 2 comes out of one product.
+
+    Each row is extended by its squared norm and a 1, each y by the matching constants. Rows are
+    centred first: far from the origin the squared norms would cancel to nothing.
+    """
+
+    profile: Profile
+    always_mend: bool
+    sigma: float
+    centre: np.ndarray  # (D,)
+    right: np.ndarray  # (D + 2, m)
+
+    def __call__(self, X: Rows) -> np.ndarray:
+        D = len(self.centre)
+        if sparse.issparse(X):  # a model of dense rows; centring fills the matrix anyway
+            X = X.toarray()
+        left = np.empty((len(X), D + 2))
+        U = np.subtract(X, self.centre, out=left[:, :D])
+        U /= self.sigma
+        squares = np.einsum("ij,ij->i", U, U, out=left[:, D])
+        left[:, D + 1] = 1
+        q = left @ self.right
+        y_squares = -2 * self.right[-1]
+        if self.always_mend or _rounding_shows(squares, y_squares):
+            mend_coincident(
+                q, squares, y_squares, lambda row, column: U[row] - self.right[:D, column].T
+            )
+        return self.profile(q)
+
+
+@dataclass(frozen=True)
+class _SparseDistanceColumns:
+    """The same for sparse landmarks, which stay sparse: a centre would fill them."""
+
+    profile: Profile
+    always_mend: bool
+    sigma: float
+    U: Rows  # (m, D)
+    y_squares: np.ndarray  # (m,)
+
+    def __call__(self, X: Rows) -> np.ndarray:
+        V = (X.astype(np.float64) if sparse.issparse(X) else sparse.csr_array(X)) / self.sigma
+        squares = row_squares(V)
+        q = (V @ self.U.T).toarray()
+        q -= 0.5 * squares[:, None]
+        q -= 0.5 * self.y_squares
+        if self.always_mend or _rounding_shows(squares, self.y_squares):
+            mend_coincident(
+                q, squares, self.y_squares, lambda row, column: (V[row] - self.U[column]).toarray()
+            )
+        return self.profile(q)
+
+
+def _rounding_shows(squares: np.ndarray, y_squares: np.ndarray) -> bool:
+    longest = max(float(squares.max(initial=0)), float(y_squares.max(initial=0)))
+    return bool(longest * np.finfo(float).eps > _HARMLESS)
+
+
+def mend_coincident(
+    q: np.ndarray,
+    squares: np.ndarray,
+    y_squares: np.ndarray,
+    differences: Callable[[np.ndarray, np.ndarray], np.ndarray],
+) -> None:
+    """Recompute, in place, the pairs that nearly coincide, where what the squares leave is rounding.
+
+    That is needed where a square root follows (it turns 1e-16 into 1e-8), and where sigma is so small
+    that the rounding of u . u' alone would move the exponent.
+    """
+    np.minimum(q, 0, out=q)
+    row, column = np.nonzero(q > -_NEAR * (squares[:, None] + y_squares))
+    for start in range(0, len(row), _PAIRS_AT_ONCE):
+        some = slice(start, start + _PAIRS_AT_ONCE)
+        apart = differences(row[some], column[some])
+        q[row[some], column[some]] = -0.5 * np.einsum("ij,ij->i", apart, apart)
+
+
+def product_columns(Y: Rows, sigma: float, profile: Profile, *, unit_length: bool) -> Columns:
+    """Columns of a kernel of u . u', or of the cosine of their angle; ``profile`` works in place."""
+    if unit_length:  # the angle does not depend on sigma
+        return ProductColumns(profile, _to_unit_length(Y).T, unit_length)
+    return ProductColumns(profile, (Y.astype(np.float64) / sigma**2).T, unit_length)
+
+
+@dataclass(frozen=True)
+class ProductColumns:
+    profile: Profile
+    right: Rows  # (D, m)
+    unit_length: bool
+
+    def __call__(self, X: Rows) -> np.ndarray:
+        if self.unit_length:
+            X = _to_unit_length(X)
+        product = X @ self.right
+        return self.profile(product.toarray() if sparse.issparse(product) else product)
+
+
+def _to_unit_length(X: Rows) -> Rows:
+    """Rows of length one; a zero row stays zero."""
+    length = np.sqrt(row_squares(X))
+    scale = 1 / np.where(length > 0, length, 1)
+    if sparse.issparse(X):
+        return sparse.csr_array(sparse.diags_array(scale) @ X)
+    return X * scale[:, None]
+
+
+@dataclass(frozen=True)
+class CallableColumns:
+    """Columns of a kernel that the user wrote."""
+
+    kernel: Callable[[Rows, Rows], np.ndarray]
+    sigma: float
+    U: Rows
+
+    def __call__(self, X: Rows) -> np.ndarray:
+        K = np.asarray(self.kernel(X / self.sigma, self.U), dtype=np.float64)
+        if K.shape != (X.shape[0], self.U.shape[0]):
+            raise ValueError(
+                f"kernel={self.kernel!r} returned shape {K.shape} for {X.shape[0]} rows against "
+                f"{self.U.shape[0]}. It must return one row and one column for each of them."
+            )
+        return K
