@@ -214,6 +214,11 @@ def test_wrong_parameters_are_named_with_their_limit(name, parameters, message, 
         make(name, **parameters).fit(*rows)
 
 
+def test_labels_of_three_dimensions_are_refused(rows):
+    with pytest.raises(ValueError, match="y has 3 dimensions"):
+        make("XNVRegressor").fit(rows[0], np.zeros((80, 2, 2)))
+
+
 def test_weights_that_are_wrong_are_refused(rows):
     X, y = rows
     with pytest.raises(ValueError, match="sample_weight is zero for every row"):

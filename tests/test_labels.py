@@ -4,23 +4,23 @@ from numpy.testing import assert_allclose, assert_array_equal
 from twinviews.labels import LabeledRows
 
 
-def as_they_are(Y):
-    return Y
-
-
 def rows(X, Y, weight=None):
     return LabeledRows.of(np.asarray(X, float), None if Y is None else np.asarray(Y, float), weight)
+
+
+def problems_of(labeled):
+    return labeled.problems(labeled.labels)
 
 
 def test_a_block_without_labels_merges_too():
     empty = rows([[1], [2]], None)
     some = rows([[1], [2]], [[np.nan], [5]])
-    assert empty.merge(empty).problems(as_they_are) == []
+    assert empty.merge(empty).count == 0
     assert empty.merge(some).count == some.merge(empty).count == 1
 
 
 def test_equal_rows_become_one_with_their_mean_and_their_spread():
-    (problem,) = rows([[1], [2], [1]], [[4], [7], [6]]).problems(as_they_are)
+    (problem,) = problems_of(rows([[1], [2], [1]], [[4], [7], [6]]))
     assert len(problem.X) == 2
     one = int(np.flatnonzero(problem.X[:, 0] == 1)[0])
     assert_allclose(problem.Y[one], 5)
@@ -33,21 +33,27 @@ def test_order_of_rows_does_not_matter():
     rng = np.random.default_rng(0)
     X, Y, weight = rng.normal(size=(30, 2)), rng.normal(size=(30, 1)), rng.uniform(1, 2, 30)
     turn = rng.permutation(30)
-    (one,) = rows(X, Y, weight).problems(as_they_are)
-    (other,) = rows(X[turn], Y[turn], weight[turn]).problems(as_they_are)
+    (one,) = problems_of(rows(X, Y, weight))
+    (other,) = problems_of(rows(X[turn], Y[turn], weight[turn]))
     assert_array_equal(one.X, other.X)
     assert_array_equal(one.Y, other.Y)
 
 
 def test_targets_known_on_other_rows_are_problems_of_their_own():
     Y = [[1, np.nan, 3], [2, np.nan, 4], [np.nan, 5, np.nan], [0, 6, 1]]
-    problems = rows([[0], [1], [2], [3]], Y).problems(as_they_are)
+    problems = problems_of(rows([[0], [1], [2], [3]], Y))
     by_targets = {tuple(problem.targets): len(problem.Y) for problem in problems}
     assert by_targets == {(0, 2): 3, (1,): 2}
 
 
+def test_labels_travel_as_they_are_and_a_named_one_is_missing():
+    Y = np.array([["a"], ["?"], [None], ["b"]], dtype=object)
+    labeled = LabeledRows.of(np.zeros((4, 1)), Y, missing_label="?")
+    assert labeled.labels[:, 0].tolist() == ["a", "b"]
+
+
 def test_first_is_a_problem_of_its_own():
-    (problem,) = rows(np.arange(10).reshape(-1, 1), np.arange(10).reshape(-1, 1)).problems(as_they_are)
+    (problem,) = problems_of(rows(np.arange(10).reshape(-1, 1), np.arange(10).reshape(-1, 1)))
     few = problem.first(4)
     assert len(few.X) == 4
     assert_allclose(few.weight.sum(), 1)

@@ -199,9 +199,7 @@ def test_a_model_of_dense_rows_predicts_sparse_ones(name, table):
     rows = csr_array(X)
     assert_allclose(model.predict(rows), model.predict(X), rtol=1e-8, atol=1e-8)
     expected = make(name).fit(X, few).relabel(X[:100], table.y[:100]).predict(X)
-    assert_allclose(
-        model.relabel(rows[:100], table.y[:100]).predict(X), expected, rtol=1e-7, atol=1e-7
-    )
+    assert_allclose(model.relabel(rows[:100], table.y[:100]).predict(X), expected, rtol=1e-7, atol=1e-7)
 
 
 def test_exact_sssl_uses_more_eigenfunctions_for_more_labels(table):

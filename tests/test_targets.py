@@ -84,9 +84,8 @@ def test_two_classes_have_one_column_and_more_have_one_each():
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        ([1.0, np.inf], "y contains infinity, first in row 1"),
+        ([1.0, np.inf], "y contains infinity"),
         (["1", "x"], "y holds a label that is not a number"),
-        (np.zeros((2, 2, 2)), "y has 3 dimensions"),
         (np.array([1j, 2]), "Complex data not supported"),
     ],
 )

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from twinviews.landmarks import row_priorities, stack_rows
+from twinviews.targets import missing_labels
 
 Rows = Any  # (rows, D) ndarray or CSR matrix
 
@@ -20,13 +21,22 @@ class LabeledRows:
     """Rows with at least one label, kept whole: labels are few, so they travel as they are."""
 
     X_parts: tuple[Rows, ...]
-    Y_parts: tuple[np.ndarray, ...]  # (rows, targets), NaN where a label is missing
+    Y_parts: tuple[np.ndarray, ...]  # (rows, targets) as the user gave them
     weight_parts: tuple[np.ndarray, ...]
 
     @classmethod
-    def of(cls, X: Rows, Y: np.ndarray | None, weight: np.ndarray | None) -> Self:
-        labeled = np.array([], int) if Y is None else np.flatnonzero(~np.isnan(Y).all(axis=1))
-        if Y is None or len(labeled) == 0:
+    def of(
+        cls,
+        X: Rows,
+        Y: np.ndarray | None,
+        weight: np.ndarray | None = None,
+        missing_label: Any = None,
+    ) -> Self:
+        """Those rows of a block of which some label is known."""
+        if Y is None:
+            return cls((), (), ())
+        labeled = np.flatnonzero(~missing_labels(Y, missing_label).all(axis=1))
+        if len(labeled) == 0:
             return cls((), (), ())
         weight = np.ones(len(labeled)) if weight is None else weight[labeled]
         return cls((X[labeled],), (Y[labeled],), (weight,))
@@ -42,15 +52,17 @@ class LabeledRows:
     def count(self) -> int:
         return sum(len(Y) for Y in self.Y_parts)
 
-    def problems(self, code: Callable[[np.ndarray], np.ndarray]) -> list[LabeledProblem]:
+    @property
+    def labels(self) -> np.ndarray:
+        """(count, targets) as the user gave them."""
+        return np.concatenate(self.Y_parts)
+
+    def problems(self, Y: np.ndarray) -> list[LabeledProblem]:
         """One least-squares problem for each set of targets that are labeled on the same rows.
 
-        ``code`` turns labels into the numbers to regress on: classes travel as one column.
+        Y (count, targets) holds the labels as numbers to regress on, NaN where one is missing.
         """
-        if not self.Y_parts:
-            return []
-        X = stack_rows(list(self.X_parts))
-        Y, weight = code(np.concatenate(self.Y_parts)), np.concatenate(self.weight_parts)
+        X, weight = stack_rows(list(self.X_parts)), np.concatenate(self.weight_parts)
         known = ~np.isnan(Y)
         if known.all():
             return [distinct_problem(X, Y, weight, np.arange(Y.shape[1]))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from twinviews.labels import LabeledRows
 from twinviews.landmarks import RowSample, row_priorities
@@ -24,7 +24,7 @@ class Survey:
         )
 
 
-def survey_of(block: Block, *, sample_size: int, seed: int) -> Survey:
+def survey_of(block: Block, *, sample_size: int, seed: int, missing_label: Any = None) -> Survey:
     X, Y, weight = block
     sample = RowSample.of(X, row_priorities(X, seed), sample_size)
-    return Survey(X.shape[0], sample, LabeledRows.of(X, Y, weight))
+    return Survey(X.shape[0], sample, LabeledRows.of(X, Y, weight, missing_label))

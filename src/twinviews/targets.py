@@ -68,8 +68,6 @@ def _is_scalar(value: Any) -> bool:
 def read_numbers(y: Any, missing_label: Any = None) -> np.ndarray:
     """Targets of a regression as floats, NaN where missing; the shape is kept."""
     y = as_array(y)
-    if y.ndim not in (1, 2):
-        raise ValueError(f"y has {y.ndim} dimensions. Give one column, or one column per target.")
     if np.iscomplexobj(y):
         raise ValueError("Complex data not supported: y must hold real numbers.")
     missing = missing_labels(y, missing_label)
@@ -86,10 +84,8 @@ def read_numbers(y: Any, missing_label: Any = None) -> np.ndarray:
 
 
 def _refuse_infinity(y: np.ndarray) -> None:
-    infinite = np.isinf(y).reshape(len(y), -1).any(axis=1)
-    if infinite.any():
-        row = int(np.flatnonzero(infinite)[0])
-        raise ValueError(f"y contains infinity, first in row {row}. Use NaN for a row without a label.")
+    if np.isinf(y).any():
+        raise ValueError("y contains infinity. Use NaN for a row without a label.")
 
 
 class Classes(NamedTuple):

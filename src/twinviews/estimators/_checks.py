@@ -59,6 +59,8 @@ def check_present_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndar
     """X, y and weights without the rows of weight zero, which are as good as absent."""
     y = as_array(y)
     check_consistent_length(X, y)
+    if y.ndim not in (1, 2):
+        raise ValueError(f"y has {y.ndim} dimensions. Give one column, or one column per target.")
     if sample_weight is None:
         return X, y, None
     if not np.any(np.asarray(sample_weight)):

@@ -54,6 +54,7 @@ class SemiSupervised(BaseEstimator):
     missing_label: Any
     n_threads: int | None
     _view: View
+    _one_column: bool  # whether y was a column or a table of them
     # Small matrices are slower on a BLAS with several threads; methods on N x N matrices want it.
     _large_matrices = False
 
@@ -96,11 +97,7 @@ class SemiSupervised(BaseEstimator):
 
     @abstractmethod
     def _read_targets(self, y: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
-        """(rows, targets) labels as numbers, NaN where missing, and what to remember of them."""
-
-    @abstractmethod
-    def _code(self, Y: np.ndarray) -> np.ndarray:
-        """The numbers to regress on, from known labels as ``_read_targets`` gave them."""
+        """(rows, targets) numbers to regress on, NaN where missing, and what to remember of them."""
 
     @abstractmethod
     def _judge(self, problems: Sequence[LabeledProblem], left_out: Sequence[np.ndarray]) -> None:
@@ -141,9 +138,8 @@ class SemiSupervised(BaseEstimator):
             )
         X = check_rows(self, X, reset=True)
         X, y, weight = check_present_rows(X, y, sample_weight)
-        Y, remember = self._read_targets(y)
-        self.__dict__.update(remember)
-        parts = [Block(X, Y, weight)]
+        self._one_column = y.ndim == 1
+        parts = [Block(X, y.reshape(len(y), -1), weight)]
         if X_unlabeled is not None:
             X_unlabeled = check_same_kind(X, check_rows(self, X_unlabeled, reset=False))
             ones = None if weight is None else np.ones(X_unlabeled.shape[0])
@@ -155,8 +151,16 @@ class SemiSupervised(BaseEstimator):
             # One number from random_state, from which everything random in this fit follows.
             random = check_random_state(getattr(self, "random_state", 0))
             self._seed = int(random.randint(np.iinfo(np.int32).max))
-            survey = table.fold(partial(survey_of, sample_size=self._sample_size(), seed=self._seed))
-            problems = check_problems(survey.labeled.problems(self._code))
+            survey = table.fold(
+                partial(
+                    survey_of,
+                    sample_size=self._sample_size(),
+                    seed=self._seed,
+                    missing_label=self.missing_label,
+                )
+            )
+            problems, remember = self._read_problems(survey.labeled, self._one_column)
+            self.__dict__.update(remember)
             self.n_unlabeled_ = survey.n_rows - survey.labeled.count
             self._learn(table, survey, problems)
             return self._solve(survey.labeled.count, problems)
@@ -184,17 +188,31 @@ class SemiSupervised(BaseEstimator):
         """
         check_is_fitted(self)
         X, y, weight = check_present_rows(check_rows(self, X, reset=False), y, sample_weight)
-        Y, remember = self._read_targets(y)
-        labeled = LabeledRows.of(X, Y, weight)
-        before = {name: vars(self).get(name) for name in remember}
-        self.__dict__.update(remember)
-        try:
-            problems = check_problems(labeled.problems(self._code))
-        except ValueError:
-            self.__dict__.update(before)
-            raise
+        labeled = LabeledRows.of(X, y.reshape(len(y), -1), weight, self.missing_label)
+        problems, remember = self._read_problems(labeled, y.ndim == 1)
+        self.__dict__.update(remember, _one_column=y.ndim == 1)
         with nullcontext() if self._large_matrices else one_blas_thread(look=False):
             return self._solve(labeled.count, problems)
+
+    def _read_problems(
+        self, labeled: LabeledRows, one_column: bool
+    ) -> tuple[list[LabeledProblem], dict[str, Any]]:
+        """The labeled rows as problems to solve, and what to remember of their labels."""
+        if labeled.count == 0:
+            raise ValueError(
+                "y has no label at all: every entry is missing. Give at least 2 rows a label."
+            )
+        labels = labeled.labels
+        Y, remember = self._read_targets(labels[:, 0] if one_column else labels)
+        problems = labeled.problems(Y)
+        for problem in problems:
+            m = len(problem.Y)
+            if m < 2:  # two labeled rows that differ are the least one can learn from
+                raise ValueError(
+                    f"Found n_samples={m} labeled row that differs from the others, for target "
+                    f"{int(problem.targets[0])}, and at least 2 are needed. Label more rows."
+                )
+        return problems, remember
 
     def _choose_sigma(self, rows: Any, error_of: Callable[[float], float]) -> float:
         """The given sigma, or the one of least error about the kernel's natural one."""
@@ -275,17 +293,3 @@ class SemiSupervised(BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
-
-
-def check_problems(problems: list[LabeledProblem]) -> list[LabeledProblem]:
-    """The same; two labeled rows that differ are the least one can learn from."""
-    if not problems:
-        raise ValueError("y has no label at all: every entry is missing. Give at least 2 rows a label.")
-    for problem in problems:
-        m = len(problem.Y)
-        if m < 2:
-            raise ValueError(
-                f"Found n_samples={m} labeled row that differs from the others, for target "
-                f"{int(problem.targets[0])}, and at least 2 are needed. Label more rows."
-            )
-    return problems

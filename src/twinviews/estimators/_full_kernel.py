@@ -33,9 +33,7 @@ class FullKernel(RidgeOnView):
     def _kernel(self) -> Kernel:
         return find_kernel(self.kernel, self.degree)
 
-    def _views(
-        self, survey: Survey, problems: Sequence[LabeledProblem]
-    ) -> Callable[[float], View]:
+    def _views(self, survey: Survey, problems: Sequence[LabeledProblem]) -> Callable[[float], View]:
         some = survey.sample.rows[:STAND_IN_ROWS]
         return lambda sigma: nystroem_view(self._kernel(), some, sigma, rcond=ROUNDING_RCOND)
 

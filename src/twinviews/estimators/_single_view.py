@@ -28,9 +28,7 @@ class RidgeOnView(SemiSupervised):
     """Step 3 alone, with the plain ridge as the only penalty; where the view comes from is open."""
 
     @abstractmethod
-    def _views(
-        self, survey: Survey, problems: Sequence[LabeledProblem]
-    ) -> Callable[[float], View]:
+    def _views(self, survey: Survey, problems: Sequence[LabeledProblem]) -> Callable[[float], View]:
         """The view for any sigma; sets what it is made of."""
 
     def _learn(self, table: Table, survey: Survey, problems: Sequence[LabeledProblem]) -> None:

@@ -26,14 +26,9 @@ class SemiSupervisedRegressor(RegressorMixin, _Frame):
     loo_error_: float | np.ndarray
     intercept_: float | np.ndarray
 
-    _one_column: bool
-
     def _read_targets(self, y: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
         numbers = read_numbers(y, self.missing_label)
-        return numbers.reshape(len(numbers), -1), {"_one_column": numbers.ndim == 1}
-
-    def _code(self, Y: np.ndarray) -> np.ndarray:
-        return Y
+        return numbers.reshape(len(numbers), -1), {}
 
     def _judge(self, problems: Sequence[LabeledProblem], left_out: Sequence[np.ndarray]) -> None:
         errors = np.empty(len(self._intercept))
@@ -92,11 +87,8 @@ class SemiSupervisedClassifier(ClassifierMixin, _Frame):
                 f"y has one class only, {classes.labels[0]!r}, and a classifier needs at least 2. "
                 f"Label rows of another class."
             )
-        code = np.where(classes.code < 0, np.nan, classes.code)
-        return code[:, None], {"classes_": classes.labels}
-
-    def _code(self, Y: np.ndarray) -> np.ndarray:
-        return one_against_rest(Y[:, 0], len(self.classes_))
+        Y = one_against_rest(classes.code, len(classes.labels))
+        return Y, {"classes_": classes.labels}
 
     def _judge(self, problems: Sequence[LabeledProblem], left_out: Sequence[np.ndarray]) -> None:
         (problem,), (decision,) = problems, left_out  # all classes are known on the same rows

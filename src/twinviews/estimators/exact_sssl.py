@@ -52,14 +52,10 @@ class ExactSSSL(FullKernel):
     def _most(self) -> int:
         return _MOST_EIGENFUNCTIONS if self.n_eigenfunctions == AUTO else int(self.n_eigenfunctions)
 
-    def _views(
-        self, survey: Survey, problems: Sequence[LabeledProblem]
-    ) -> Callable[[float], View]:
+    def _views(self, survey: Survey, problems: Sequence[LabeledProblem]) -> Callable[[float], View]:
         some = survey.sample.rows[:STAND_IN_ROWS]
         share = np.full(some.shape[0], 1 / some.shape[0])
-        return lambda sigma: eigenfunctions(
-            self._kernel(), some, share, sigma, self._most()
-        ).view
+        return lambda sigma: eigenfunctions(self._kernel(), some, share, sigma, self._most()).view
 
     def _error_of(
         self, view_of: Callable[[float], View], problems: Sequence[LabeledProblem], sigma: float

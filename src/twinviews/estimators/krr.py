@@ -43,9 +43,7 @@ class KRR(RidgeOnView):
     def _kernel(self) -> Kernel:
         return find_kernel(self.kernel, self.degree)
 
-    def _views(
-        self, survey: Survey, problems: Sequence[LabeledProblem]
-    ) -> Callable[[float], View]:
+    def _views(self, survey: Survey, problems: Sequence[LabeledProblem]) -> Callable[[float], View]:
         labeled = labeled_rows([problem.first(MOST_LABELS) for problem in problems])
         return lambda sigma: nystroem_view(self._kernel(), labeled, sigma, rcond=ROUNDING_RCOND)
 

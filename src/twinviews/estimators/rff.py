@@ -41,9 +41,7 @@ class RFF(FeaturesOfView):
     def _kernel(self) -> DistanceKernel:
         return find_shift_invariant_kernel(self.kernel)
 
-    def _views(
-        self, survey: Survey, problems: Sequence[LabeledProblem]
-    ) -> Callable[[float], View]:
+    def _views(self, survey: Survey, problems: Sequence[LabeledProblem]) -> Callable[[float], View]:
         self.n_components_ = M = components(self.n_components)
         columns = fourier_columns(self._kernel(), survey.sample.rows.shape[1], M, M, self._seed)
         return lambda sigma: fourier_view(columns, sigma)

@@ -47,9 +47,7 @@ class SSSL(FeaturesOfView):
     def _sample_size(self) -> int:
         return max(components(self.n_components), PROBE_ROWS)
 
-    def _views(
-        self, survey: Survey, problems: Sequence[LabeledProblem]
-    ) -> Callable[[float], View]:
+    def _views(self, survey: Survey, problems: Sequence[LabeledProblem]) -> Callable[[float], View]:
         self.n_components_ = M = check_landmarks(survey.sample, self.n_components, n_views=1)
         self.landmarks_ = landmarks = survey.sample.rows[:M]
         return lambda sigma: nystroem_view(self._kernel(), landmarks, sigma, rcond=ROUNDING_RCOND)

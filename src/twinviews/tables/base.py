@@ -17,7 +17,7 @@ class Block(NamedTuple):
     """Some rows of a table, in any order and of any number."""
 
     X: Rows
-    Y: np.ndarray | None  # (rows, targets), NaN where a label is missing; None: no label at all
+    Y: np.ndarray | None  # (rows, targets) labels as the user gave them; None: no label at all
     weight: np.ndarray | None  # (rows,) positive; None: all rows count once
 
 
