@@ -48,7 +48,20 @@ class Moments:
         # A.T @ A of one array goes to BLAS's symmetric product, half the work of a general one.
         return cls(shift, count, total, np.dot(columns.T, columns))
 
+    def about(self, shift: np.ndarray) -> Self:
+        """The same moments about another shift."""
+        move = self.shift - shift
+        cross = np.outer(self.total, move)
+        return type(self)(
+            shift,
+            self.count,
+            self.total + self.count * move,
+            self.scatter + cross + cross.T + self.count * np.outer(move, move),
+        )
+
     def merge(self, other: Self) -> Self:
+        if other.shift is not self.shift and not np.array_equal(other.shift, self.shift):
+            other = other.about(self.shift)
         return type(self)(
             self.shift,
             self.count + other.count,

@@ -93,8 +93,8 @@ class Classes(NamedTuple):
     code: np.ndarray  # (rows,) position in labels, -1 where missing
 
 
-def read_classes(y: Any, missing_label: Any = None) -> Classes:
-    """The classes of a label column and the class of each row."""
+def read_classes(y: Any, missing_label: Any = None, expected: Any = None) -> Classes:
+    """The classes of a label column, with those expected besides, and the class of each row."""
     y = column_or_1d(as_array(y), warn=True)
     if y.dtype.kind == "f":
         _refuse_infinity(y)
@@ -105,6 +105,9 @@ def read_classes(y: Any, missing_label: Any = None) -> Classes:
     if len(known):
         check_classification_targets(known)
     labels, positions = np.unique(known, return_inverse=True)
+    if expected is not None:
+        labels = np.union1d(labels, expected)
+        positions = np.searchsorted(labels, known)
     code = np.full(len(y), -1)
     code[~missing] = positions
     return Classes(labels, code)

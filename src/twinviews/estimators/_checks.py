@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
 
 from twinviews.landmarks import RowSample
@@ -101,3 +102,14 @@ def check_landmarks(sample: RowSample, n_components: Any, n_views: int) -> int:
             f"n_samples={distinct} distinct rows. {way_out}"
         )
     return M
+
+
+def check_given_landmarks(landmarks: Any, n_features: int) -> Any:
+    """Landmarks that the user chose: as wide as the rows, and of an even number."""
+    landmarks = check_array(landmarks, accept_sparse="csr", dtype=np.float64)
+    if landmarks.shape[1] != n_features or landmarks.shape[0] % 2:
+        raise ValueError(
+            f"landmarks has shape {landmarks.shape}. It must have {n_features} columns, like X, and an "
+            f"even number of rows, half for each view."
+        )
+    return landmarks

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from numbers import Real
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -20,14 +20,16 @@ from twinviews.estimators._checks import (
     check_choice,
     check_count,
     check_number,
+    check_present_rows,
     check_rows,
     components,
 )
 from twinviews.estimators._frame import SemiSupervised
-from twinviews.labels import LabeledProblem
+from twinviews.labels import LabeledProblem, LabeledRows
 from twinviews.moments import Moments, moments_of, view_covariances
 from twinviews.survey import Survey
-from twinviews.tables import Table
+from twinviews.tables import ArrayTable, Block, Table
+from twinviews.threads import one_blas_thread
 from twinviews.tuning import (
     CANONICAL_WEIGHTS,
     CORRELATION_RIDGES,
@@ -93,30 +95,115 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
 
         self.sigma_ = self._choose_sigma(rows, error_of)
         views = views_of(self.sigma_)
-        moments = table.fold(  # step 2: all rows
-            partial(
-                moments_of,
-                columns=views.columns,
-                shift=shift_of(views),
-                sketch_ratio=self.sketch_ratio if self.cca == "randomized" else None,
-                seed=self._seed,
-            )
-        )
-        _, self.correlation_ridge_, self.basis_ = self._correlate(
-            views, moments, few, judge=self.correlation_ridge == AUTO
-        )
+        self._columns, self._shift = views.columns, shift_of(views)
+        self._moments = table.fold(self._moments_of())  # step 2: all rows
         self.views_ = (views.first, views.second)
+        self._agree(few)
+
+    def _agree(self, problems: Sequence[LabeledProblem]) -> None:
+        """What the views agree on, from the moments there are."""
+        first, second = self.views_
+        _, self.correlation_ridge_, self.basis_ = self._correlate(
+            TwinViews(first, second, self._columns),
+            self._moments,
+            problems,
+            judge=self.correlation_ridge == AUTO,
+        )
         self.correlations_ = self.basis_.correlations
         self.effective_dimension_ = self.basis_.effective_dimension
         self._n_features_out = len(self.correlations_)
         self._warn_if_nothing_is_shared()
-        m = len(views.first.W)
-        mean = moments.mean if self.fit_intercept else np.zeros_like(moments.mean)
+        m = len(first.W)
+        mean = self._moments.mean if self.fit_intercept else np.zeros_like(self._moments.mean)
         self._offsets = (
-            mean[:m] @ views.first.W @ self.basis_.B1,
-            mean[m:] @ views.second.W @ self.basis_.B2,
+            mean[:m] @ first.W @ self.basis_.B1,
+            mean[m:] @ second.W @ self.basis_.B2,
         )
-        self._view = View(views.first.columns, views.first.W @ self.basis_.B1)
+        self._view = View(first.columns, first.W @ self.basis_.B1)
+
+    def partial_fit(
+        self, X: Any, y: Any = None, classes: Any = None, *, sample_weight: Any = None
+    ) -> Self:
+        """Take in more rows, with landmarks, sigma and all rows so far kept.
+
+        The first call is a ``fit``, which fixes the landmarks: its rows should be typical of all.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
+            Their labels, missing ones marked as in ``fit``; None if none is known.
+        classes : array-like, optional
+            For classifiers, classes to expect besides those seen. Not needed: a class may come later.
+        sample_weight : array-like of shape (n_samples,), optional
+            As in ``fit``.
+
+        Returns
+        -------
+        self
+        """
+        self._expect(classes)
+        if not hasattr(self, "_moments"):
+            self._check_parameters()
+            parts = self._read_parts(X, y, None, sample_weight)
+            return self._fit_table(ArrayTable(*parts, n_threads=self.n_threads))
+        X = check_rows(self, X, reset=False)
+        if y is None:
+            y = np.full(X.shape[0], None)
+        X, y, weight = check_present_rows(X, y, sample_weight)
+        block = Block(X, y.reshape(len(y), -1), weight)
+        with one_blas_thread():
+            moments = ArrayTable(block, n_threads=self.n_threads).fold(self._moments_of())
+        labeled = LabeledRows.of(*block, self.missing_label)
+        return self._take_in(moments, labeled, X.shape[0] - labeled.count)
+
+    def merge(self, other: Self) -> Self:
+        """Take in the rows of another fit that has the same landmarks and sigma.
+
+        Two fits on parts of a table, merged, are one fit on the whole.
+
+        Parameters
+        ----------
+        other : estimator of the same class, fitted
+            It is not changed.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        check_is_fitted(other)
+        if type(other) is not type(self) or not self._same_views(other):
+            raise ValueError(
+                f"These two cannot be merged: their views differ (sigma {self.sigma_:g} and "
+                f"{other.sigma_:g}). Give both the same landmarks (or random_state) and sigma."
+            )
+        return self._take_in(other._moments, other._labeled, other.n_unlabeled_)
+
+    def _same_views(self, other: Self) -> bool:
+        probe = np.linspace(-1, 1, 5 * self.n_features_in_).reshape(5, -1)
+        ours, theirs = self._columns(probe), other._columns(probe)
+        return ours.shape == theirs.shape and bool(np.array_equal(ours, theirs))
+
+    def _take_in(self, moments: Moments, labeled: LabeledRows, n_unlabeled: int) -> Self:
+        labeled = self._labeled.merge(labeled)
+        problems, remember = self._read_problems(labeled, self._one_column)
+        self.__dict__.update(remember)
+        self._labeled = labeled
+        self._moments = self._moments.merge(moments)
+        self.n_unlabeled_ += n_unlabeled
+        with one_blas_thread():
+            self._agree([problem.first(MOST_LABELS) for problem in problems])
+            return self._solve(labeled.count, problems)
+
+    def _moments_of(self) -> Callable[[Block], Moments]:
+        return partial(
+            moments_of,
+            columns=self._columns,
+            shift=self._shift,
+            sketch_ratio=self.sketch_ratio if self.cca == "randomized" else None,
+            seed=self._seed,
+        )
 
     def _correlate(
         self, views: TwinViews, moments: Moments, problems: Sequence[LabeledProblem], *, judge: bool

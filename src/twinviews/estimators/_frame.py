@@ -26,8 +26,9 @@ from twinviews.kernels import Kernel
 from twinviews.labels import LabeledProblem, LabeledRows
 from twinviews.regression import labeled_factor, leave_one_out, penalised_ridge
 from twinviews.survey import Survey, survey_of
-from twinviews.tables import ArrayTable, Block, Table
+from twinviews.tables import ArrayTable, Block, StackedTable, Table
 from twinviews.tables.arrays import rows_per_block
+from twinviews.tables.open import engine_of, missing_engine
 from twinviews.targets import check_missing_label
 from twinviews.threads import map_in_order, one_blas_thread
 from twinviews.tuning import (
@@ -100,6 +101,14 @@ class SemiSupervised(BaseEstimator):
         """(rows, targets) numbers to regress on, NaN where missing, and what to remember of them."""
 
     @abstractmethod
+    def _expect(self, classes: Any) -> None:
+        """Remember classes that may come later."""
+
+    @abstractmethod
+    def _prediction_columns(self, X: np.ndarray) -> dict[str, np.ndarray]:
+        """What a table of predictions holds, by name."""
+
+    @abstractmethod
     def _judge(self, problems: Sequence[LabeledProblem], left_out: Sequence[np.ndarray]) -> None:
         """Set ``loo_error_`` from the prediction of each labeled row by the fit without it."""
 
@@ -127,6 +136,9 @@ class SemiSupervised(BaseEstimator):
         self
         """
         self._check_parameters()
+        self.__dict__.pop("_expected", None)  # classes that an earlier partial_fit was told of
+        if engine_of(X) == "dask":
+            return self._fit_table(self._read_dask(X, y, X_unlabeled, sample_weight))
         parts = self._read_parts(X, y, X_unlabeled, sample_weight)
         return self._fit_table(ArrayTable(*parts, n_threads=self.n_threads))
 
@@ -146,6 +158,26 @@ class SemiSupervised(BaseEstimator):
             parts.append(Block(X_unlabeled, None, ones))
         return parts
 
+    def _read_dask(self, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any) -> Table:
+        if sample_weight is not None:
+            raise ValueError(
+                "sample_weight does not go with Dask input to fit. Make the weights a column of a Dask "
+                "data frame and use fit_table(frame, target=..., weight=...)."
+            )
+        try:
+            from twinviews.tables.dask import dask_table
+        except ImportError as error:
+            raise missing_engine("dask") from error
+        table, names, width = dask_table(X, y)
+        self._one_column = y.ndim == 1
+        self.n_features_in_ = width
+        self.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        if X_unlabeled is None:
+            return table
+        return StackedTable(table, dask_table(X_unlabeled, None)[0])
+
     def _fit_table(self, table: Table) -> Self:
         with nullcontext() if self._large_matrices else one_blas_thread():
             # One number from random_state, from which everything random in this fit follows.
@@ -162,6 +194,7 @@ class SemiSupervised(BaseEstimator):
             problems, remember = self._read_problems(survey.labeled, self._one_column)
             self.__dict__.update(remember)
             self.n_unlabeled_ = survey.n_rows - survey.labeled.count
+            self._labeled = survey.labeled
             self._learn(table, survey, problems)
             return self._solve(survey.labeled.count, problems)
 

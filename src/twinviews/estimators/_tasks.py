@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import Tags, check_consistent_length
 
+from twinviews.estimators._table_methods import TableMethods
 from twinviews.labels import LabeledProblem
 from twinviews.probability import calibrated_scale, class_log_probabilities, class_shares
 from twinviews.targets import one_against_rest, read_classes, read_numbers
@@ -20,7 +21,7 @@ else:
     _Frame = object
 
 
-class SemiSupervisedRegressor(RegressorMixin, _Frame):
+class SemiSupervisedRegressor(RegressorMixin, TableMethods, _Frame):
     """Numbers to predict: one column of y, or several that share one pass over the rows."""
 
     loo_error_: float | np.ndarray
@@ -29,6 +30,10 @@ class SemiSupervisedRegressor(RegressorMixin, _Frame):
     def _read_targets(self, y: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
         numbers = read_numbers(y, self.missing_label)
         return numbers.reshape(len(numbers), -1), {}
+
+    def _expect(self, classes: Any) -> None:
+        if classes is not None:
+            raise ValueError("classes is for classifiers; a regressor predicts numbers.")
 
     def _judge(self, problems: Sequence[LabeledProblem], left_out: Sequence[np.ndarray]) -> None:
         errors = np.empty(len(self._intercept))
@@ -55,6 +60,13 @@ class SemiSupervisedRegressor(RegressorMixin, _Frame):
         decision = self._decide(X)
         return decision[:, 0] if self._one_column else decision
 
+    def _prediction_columns(self, X: np.ndarray) -> dict[str, np.ndarray]:
+        """What a table of predictions holds, by name."""
+        decision = self._by_blocks(self._readout, X) + self._intercept
+        if self._one_column:
+            return {"prediction": decision[:, 0]}
+        return {f"prediction_{target}": column for target, column in enumerate(decision.T)}
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R^2 over the labeled rows; the mean over targets if there are several."""
         check_consistent_length(X, y, sample_weight)
@@ -75,13 +87,18 @@ class SemiSupervisedRegressor(RegressorMixin, _Frame):
         return tags
 
 
-class SemiSupervisedClassifier(ClassifierMixin, _Frame):
+class SemiSupervisedClassifier(ClassifierMixin, TableMethods, _Frame):
     """Classes of any type and number: least squares on 1 and -1, one class against the rest."""
 
     classes_: np.ndarray
+    _expected: Any = None
+
+    def _expect(self, classes: Any) -> None:
+        if classes is not None:
+            self._expected = np.asarray(classes)
 
     def _read_targets(self, y: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
-        classes = read_classes(y, self.missing_label)
+        classes = read_classes(y, self.missing_label, self._expected)
         if len(classes.labels) == 1:
             raise ValueError(
                 f"y has one class only, {classes.labels[0]!r}, and a classifier needs at least 2. "
@@ -145,6 +162,15 @@ class SemiSupervisedClassifier(ClassifierMixin, _Frame):
         """Logarithm of :meth:`predict_proba`."""
         decision = self._decide(X)
         return class_log_probabilities(decision, self._scale)
+
+    def _prediction_columns(self, X: np.ndarray) -> dict[str, np.ndarray]:
+        """What a table of predictions holds, by name."""
+        decision = self._by_blocks(self._readout, X) + self._intercept
+        p = np.exp(class_log_probabilities(decision, self._scale))
+        columns = {"prediction": self.classes_[self._most_likely(decision)]}
+        for label, column in zip(self.classes_, p.T, strict=True):
+            columns[f"probability_{label}"] = column
+        return columns
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy over the labeled rows."""

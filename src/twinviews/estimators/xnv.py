@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from twinviews.estimators._checks import AUTO, check_landmarks
+from twinviews.estimators._checks import AUTO, check_given_landmarks, check_landmarks
 from twinviews.estimators._correlated import MOMENT_RCOND, CorrelatedViews
 from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
 from twinviews.kernels import Kernel, find_kernel
@@ -29,6 +29,7 @@ class XNV(CorrelatedViews):
         fit_intercept: bool = True,
         cca: str = "exact",
         sketch_ratio: float = 0.25,
+        landmarks: Any = None,
         missing_label: Any = None,
         n_threads: int | None = None,
         random_state: Any = None,
@@ -43,6 +44,7 @@ class XNV(CorrelatedViews):
         self.fit_intercept = fit_intercept
         self.cca = cca
         self.sketch_ratio = sketch_ratio
+        self.landmarks = landmarks
         self.missing_label = missing_label
         self.n_threads = n_threads
         self.random_state = random_state
@@ -51,8 +53,13 @@ class XNV(CorrelatedViews):
         return find_kernel(self.kernel, self.degree)
 
     def _twin_views(self, survey: Survey) -> Callable[[float], TwinViews]:
-        self.n_components_ = M = check_landmarks(survey.sample, self.n_components, n_views=2)
-        self.landmarks_ = landmarks = survey.sample.rows[: 2 * M]
+        if self.landmarks is None:
+            M = check_landmarks(survey.sample, self.n_components, n_views=2)
+            landmarks = survey.sample.rows[: 2 * M]
+        else:
+            landmarks = check_given_landmarks(self.landmarks, survey.sample.rows.shape[1])
+            M = landmarks.shape[0] // 2
+        self.n_components_, self.landmarks_ = M, landmarks
         return lambda sigma: nystroem_views(self._kernel(), landmarks, sigma, rcond=MOMENT_RCOND)
 
 
@@ -100,6 +107,9 @@ class XNVRegressor(SemiSupervisedRegressor, XNV):
         sketch of the rows (Avron et al. 2013), as the paper does.
     sketch_ratio : float, default=0.25
         Share of the rows that the sketch keeps, for ``cca="randomized"``.
+    landmarks : array of shape (2 * M, n_features) or None, default=None
+        Landmarks of your own; the first half makes view 1. Fits on parts of a table that share them,
+        and a number for sigma, can be merged.
     missing_label : object, default=None
         A value in y that marks a row without a label, beside None, NaN and pandas.NA.
     n_threads : int or None, default=None

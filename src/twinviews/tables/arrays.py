@@ -34,20 +34,33 @@ class ArrayTable(BlockTable):
         drawn block by block.
     n_threads : int, optional
         How many threads work on blocks; by default as many as BLAS may use.
+    progress : bool
+        Whether a pass of more than two seconds shows a bar on a terminal.
     """
 
     def __init__(
-        self, *parts: Block, block_rows: int | None = None, n_threads: int | None = None
+        self,
+        *parts: Block,
+        block_rows: int | None = None,
+        n_threads: int | None = None,
+        progress: bool = False,
     ) -> None:
         self.parts = parts
         self.block_rows = block_rows or rows_per_block(parts[0].X)
         self.n_threads = n_threads
+        self.progress = progress
 
-    def blocks(self) -> Iterator[Block]:
+    def pieces(self) -> Iterator[Block]:
         for X, Y, weight in self.parts:
             for start in range(0, X.shape[0], self.block_rows):
                 rows = slice(start, start + self.block_rows)
                 yield Block(X[rows], _rows_of(Y, rows), _rows_of(weight, rows))
+
+    def blocks(self, piece: Block) -> Iterator[Block]:
+        yield piece
+
+    def count(self) -> int:
+        return sum(part.X.shape[0] for part in self.parts)
 
 
 def _rows_of(values: np.ndarray | None, rows: slice) -> np.ndarray | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
+from twinviews.progress import progress_bar
 from twinviews.threads import map_in_order, one_blas_thread
 
 Rows = Any  # (rows, D) ndarray or CSR matrix
@@ -36,19 +37,70 @@ class Table(Protocol):
     def fold(self, summarise: Callable[[Block], S]) -> S: ...
 
 
+def merge_all(summaries: Iterable[S]) -> S | None:
+    """One after the other; None if there are none."""
+    merged: S | None = None
+    for summary in summaries:
+        merged = summary if merged is None else merged.merge(summary)
+    return merged
+
+
 class BlockTable(ABC):
-    """A table that this process reads block by block, on as many threads as BLAS would take."""
+    """A table that this process reads piece by piece, on as many threads as BLAS would take."""
 
     n_threads: int | None = None
+    progress: bool = False
 
     @abstractmethod
-    def blocks(self) -> Iterator[Block]:
-        """The rows, each exactly once; the same blocks in the same order on every call."""
+    def pieces(self) -> Iterator[Any]:
+        """Parts that a thread can read by itself; the same in the same order on every call."""
+
+    @abstractmethod
+    def blocks(self, piece: Any) -> Iterator[Block]:
+        """The rows of a piece, each exactly once."""
+
+    def count(self) -> int | None:
+        """The number of rows, where it is known without reading them."""
+        return None
 
     def fold(self, summarise: Callable[[Block], S]) -> S:
-        with one_blas_thread() as allowed:
-            summaries = map_in_order(summarise, self.blocks(), self.n_threads or allowed)
-            merged = next(summaries)
-            for summary in summaries:
-                merged = merged.merge(summary)
-        return merged
+        def summarise_piece(piece: Any) -> tuple[int, S | None]:
+            n_rows = 0
+
+            def summaries() -> Iterator[S]:
+                nonlocal n_rows
+                for block in self.blocks(piece):
+                    n_rows += block.X.shape[0]
+                    yield summarise(block)
+
+            summary = merge_all(summaries())
+            return n_rows, summary
+
+        merged: S | None = None
+        with (
+            one_blas_thread() as allowed,
+            progress_bar(self.count() if self.progress else None, self.progress) as bar,
+        ):
+            threads = self.n_threads or allowed
+            for n_rows, summary in map_in_order(summarise_piece, self.pieces(), threads):
+                bar.update(n_rows)
+                if summary is not None:
+                    merged = summary if merged is None else merged.merge(summary)
+        return refuse_nothing(merged)
+
+
+def refuse_nothing(merged: S | None) -> S:
+    if merged is None:
+        raise ValueError("The table has no rows. Check the path, or the filter that made it.")
+    return merged
+
+
+class StackedTable:
+    """Tables of any engines, one under the other."""
+
+    def __init__(self, *tables: Table) -> None:
+        self.tables = tables
+
+    def fold(self, summarise: Callable[[Block], S]) -> S:
+        merged = merge_all(table.fold(summarise) for table in self.tables)
+        return refuse_nothing(merged)

@@ -1,0 +1,160 @@
+"""fit_table and predict_table: the same estimators on files, Dask and Spark."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from twinviews.progress import progress_bar
+from twinviews.tables import StackedTable, Table
+from twinviews.tables.open import engine_of, missing_engine, open_table
+from twinviews.threads import map_in_order, one_blas_thread
+
+if TYPE_CHECKING:
+    from twinviews.estimators._frame import SemiSupervised as _Frame
+else:
+    _Frame = object
+
+
+class TableMethods(_Frame):
+    """Tables that need not fit in memory."""
+
+    def fit_table(
+        self,
+        source: Any,
+        *,
+        target: str | Sequence[str],
+        columns: Sequence[str] | None = None,
+        unlabeled: Any = None,
+        weight: str | None = None,
+        progress: bool = True,
+    ) -> Self:
+        """Fit on a table of any size: files, a Dask or Spark data frame, an Arrow table.
+
+        The rows are read twice, block by block; memory does not grow with their number. The model is
+        that of ``fit`` on the same rows.
+
+        Parameters
+        ----------
+        source : path, list of paths, data set or data frame
+            Parquet, CSV or Arrow IPC: a file, a folder, a partitioned data set, a
+            ``pyarrow.dataset.Dataset`` (on any file system that pyarrow knows) or ``pyarrow.Table``; a
+            Dask data frame; a Spark data frame.
+        target : str or list of str
+            Column of the labels, with nulls where there is none; several columns for several targets.
+        columns : list of str, optional
+            Input columns; by default all others.
+        unlabeled : as source, optional
+            A second table with the same input columns and no labels.
+        weight : str, optional
+            Column of weights.
+        progress : bool, default=True
+            Whether passes of more than two seconds show a bar, if the output is a terminal.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        targets = [target] if isinstance(target, str) else list(target)
+        options: dict[str, Any] = {"n_threads": self.n_threads, "progress": progress}
+        table: Table
+        table, names = open_table(source, columns=columns, targets=targets, weight=weight, **options)
+        if unlabeled is not None:
+            more, _ = open_table(unlabeled, columns=names, targets=[], weight=None, **options)
+            table = StackedTable(table, more)
+        self._one_column = isinstance(target, str)
+        self.feature_names_in_ = np.array(names, dtype=object)
+        self.n_features_in_ = len(names)
+        return self._fit_table(table)
+
+    def predict_table(
+        self, source: Any, out: Any = None, *, keep: Sequence[str] = (), progress: bool = True
+    ) -> Any:
+        """Predict for a table of any size.
+
+        Parameters
+        ----------
+        source : as for ``fit_table``, with the input columns of the fit
+        out : path
+            Parquet file to write, row by row as the source has them. It appears when it is complete;
+            until then there is a file beside it whose name begins with a dot. For Spark, None.
+        keep : list of str
+            Columns of the source to carry over, such as an id. For Spark, all are.
+        progress : bool, default=True
+            Whether more than two seconds show a bar, if the output is a terminal.
+
+        Returns
+        -------
+        The path, or for Spark a data frame with the columns of predictions added.
+        """
+        check_is_fitted(self)
+        names = [str(name) for name in self.feature_names_in_]
+        if engine_of(source) == "pyspark":
+            from twinviews.tables.spark import predict_frame
+
+            sample = self._prediction_columns(np.zeros((1, len(names))))
+            kinds = {name: _spark_kind(values) for name, values in sample.items()}
+            return predict_frame(source, names, self._prediction_columns, kinds)
+        if out is None:
+            raise ValueError("out=None: name a Parquet file to write the predictions to.")
+        self._predict_to_file(source, Path(out), names, list(keep), progress)
+        return Path(out)
+
+    def _predict_to_file(
+        self, source: Any, out: Path, names: list[str], keep: list[str], progress: bool
+    ) -> None:
+        try:
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+
+            from twinviews.tables.arrow import ArrowTable, Selection, open_dataset
+        except ImportError as error:
+            raise missing_engine("pyarrow") from error
+        dataset = open_dataset(source)
+        inputs = Selection(dataset.schema, names, [], None)
+        table = ArrowTable(dataset, Selection(dataset.schema, names, keep, None), None, progress)
+
+        def predict_piece(piece: Any) -> pa.Table:
+            written = []
+            for batch in table.batches(piece):
+                found = self._prediction_columns(inputs.inputs(batch))
+                columns = {name: batch.column(name) for name in keep}
+                written.append(pa.table({**columns, **found}))
+            return pa.concat_tables(written) if written else None
+
+        handle, part = tempfile.mkstemp(prefix=f".{out.name}.", dir=out.parent or ".")
+        os.close(handle)
+        writer = None
+        try:
+            with (
+                one_blas_thread() as allowed,
+                progress_bar(table.count() if progress else None, progress) as bar,
+            ):
+                threads = self.n_threads or allowed
+                for predicted in map_in_order(predict_piece, table.pieces(), threads):
+                    if predicted is None:
+                        continue
+                    writer = writer or pq.ParquetWriter(part, predicted.schema)
+                    writer.write_table(predicted)
+                    bar.update(predicted.num_rows)
+            if writer is None:
+                raise ValueError("The table has no rows. Check the path, or the filter that made it.")
+            writer.close()
+            os.replace(part, out)
+        except BaseException:
+            if writer is not None:
+                writer.close()
+            os.unlink(part)
+            raise
+
+
+def _spark_kind(values: np.ndarray) -> str:
+    kinds = {"f": "double", "i": "long", "b": "boolean"}
+    return kinds.get(values.dtype.kind, "string")

@@ -1,0 +1,22 @@
+"""A bar for what takes longer than two seconds, on a terminal only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tqdm import tqdm
+
+_PATIENCE = 2  # seconds
+
+
+def progress_bar(total: int | None, wanted: bool) -> Any:
+    """Rows done, rows per second, time left; ``update(n)`` after each n rows."""
+    return tqdm(
+        total=total,
+        unit=" rows",
+        unit_scale=True,
+        delay=_PATIENCE,
+        leave=False,
+        # None: silent unless the output is a terminal
+        disable=None if wanted else True,
+    )

@@ -1,0 +1,172 @@
+"""Files larger than memory, and everything else that Arrow can read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from twinviews.tables.base import Block, BlockTable
+
+# Rows that are read at once, and rows of a block made of them.
+_BATCH_ROWS = 32_768
+_BLOCK_ROWS = 4096
+
+
+class Selection:
+    """Which columns of a table are inputs, labels and weight; turns record batches into blocks."""
+
+    def __init__(
+        self,
+        schema: pa.Schema,
+        columns: Sequence[str] | None,
+        targets: Sequence[str],
+        weight: str | None,
+    ) -> None:
+        self.targets, self.weight = list(targets), weight
+        apart = {*self.targets, *([] if weight is None else [weight])}
+        self.columns = [name for name in schema.names if name not in apart]
+        if columns is not None:
+            self.columns = list(columns)
+        self._check(schema)
+
+    def _check(self, schema: pa.Schema) -> None:
+        for name in self.names:
+            if name not in schema.names:
+                raise ValueError(
+                    f"There is no column {name!r}. The table has {', '.join(schema.names)}."
+                )
+        for name in self.columns:
+            kind = schema.field(name).type
+            if not (_is_number(kind) or pa.types.is_boolean(kind)):
+                raise ValueError(
+                    f"Column {name!r} is of type {kind}, and inputs must be numbers. Leave it out with "
+                    f"columns=[...], or turn it into numbers first."
+                )
+
+    @property
+    def names(self) -> list[str]:
+        return [*self.columns, *self.targets, *([] if self.weight is None else [self.weight])]
+
+    def blocks(self, batch: pa.RecordBatch) -> Iterator[Block]:
+        """The rows of a batch."""
+        for start in range(0, batch.num_rows, _BLOCK_ROWS):
+            some = batch.slice(start, _BLOCK_ROWS)
+            if self.weight is not None:
+                some = some.filter(pc.not_equal(some.column(self.weight), 0))
+            Y = self._labels(some) if self.targets else None
+            yield Block(self.inputs(some), Y, self._weights(some))
+
+    def _weights(self, batch: pa.RecordBatch) -> np.ndarray | None:
+        if self.weight is None:
+            return None
+        weight = _numbers(batch.column(self.weight))
+        if not (weight > 0).all():
+            raise ValueError(
+                f"Column {self.weight!r} has missing or negative weights. Every row needs a weight of "
+                f"at least 0."
+            )
+        return weight
+
+    def inputs(self, batch: pa.RecordBatch) -> np.ndarray:
+        """(rows, D) float64."""
+        X = np.empty((batch.num_rows, len(self.columns)))
+        for j, name in enumerate(self.columns):
+            X[:, j] = _numbers(batch.column(name))
+        if not np.isfinite(X).all():
+            j = int(np.flatnonzero(~np.isfinite(X).all(axis=0))[0])
+            raise ValueError(
+                f"Column {self.columns[j]!r} has missing or infinite values. Fill them, drop those "
+                f"rows, or leave the column out with columns=[...]."
+            )
+        return X
+
+    def _labels(self, batch: pa.RecordBatch) -> np.ndarray:
+        columns = [batch.column(name) for name in self.targets]
+        if all(_is_number(column.type) for column in columns):
+            return np.column_stack([_numbers(column) for column in columns])
+        labels = np.empty((batch.num_rows, len(columns)), dtype=object)
+        for j, column in enumerate(columns):
+            labels[:, j] = column.to_pylist()
+        return labels
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+
+
+def _numbers(column: pa.Array) -> np.ndarray:
+    """Float64, NaN where null."""
+    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+class ArrowTable(BlockTable):
+    """A data set of Arrow: Parquet, CSV or IPC files, or a table in memory.
+
+    A row group of a Parquet file is read by the thread that works on it, so reading and computing
+    overlap; of other formats Arrow reads ahead on threads of its own.
+    """
+
+    def __init__(
+        self, dataset: ds.Dataset, selection: Selection, n_threads: int | None, progress: bool
+    ) -> None:
+        self.dataset, self.selection = dataset, selection
+        self.n_threads, self.progress = n_threads, progress
+
+    def pieces(self) -> Iterator[Any]:
+        if isinstance(self.dataset, ds.FileSystemDataset) and self._is_parquet():
+            for fragment in self.dataset.get_fragments():
+                yield from fragment.split_by_row_group()
+        else:
+            yield from self._scanner(self.dataset).to_batches()
+
+    def _is_parquet(self) -> bool:
+        return bool(self.dataset.format.default_extname == "parquet")
+
+    def _scanner(self, source: Any, **options: Any) -> ds.Scanner:
+        return source.scanner(
+            columns=self.selection.names,
+            batch_size=_BATCH_ROWS,
+            batch_readahead=4,
+            fragment_readahead=1,
+            **options,
+        )
+
+    def batches(self, piece: Any) -> Iterator[pa.RecordBatch]:
+        """The record batches of a piece, with all the columns that were selected."""
+        if isinstance(piece, pa.RecordBatch):
+            yield piece
+        else:
+            yield from self._scanner(piece, schema=self.dataset.schema, use_threads=False).to_batches()
+
+    def blocks(self, piece: Any) -> Iterator[Block]:
+        for batch in self.batches(piece):
+            yield from self.selection.blocks(batch)
+
+    def count(self) -> int:
+        return int(self.dataset.count_rows())
+
+
+def open_dataset(source: Any) -> ds.Dataset:
+    """A path, several paths, a data set or a table, as a data set."""
+    if isinstance(source, ds.Dataset):
+        return source
+    if isinstance(source, pa.Table) or hasattr(source, "__arrow_c_stream__"):
+        return ds.dataset(pa.table(source))
+    paths = [str(path) for path in source] if isinstance(source, (list, tuple)) else str(source)
+    return ds.dataset(paths, format=_format_of(paths), partitioning="hive")
+
+
+def _format_of(paths: str | list[str]) -> str:
+    """By the ending of the first file; of a folder, of the first file in it."""
+    first = Path(paths[0] if isinstance(paths, list) else paths)
+    if first.is_dir():
+        inside = sorted(path for path in first.rglob("*.*") if path.is_file())
+        first = inside[0] if inside else first
+    kinds = {".csv": "csv", ".arrow": "ipc", ".ipc": "ipc", ".feather": "ipc"}
+    return kinds.get(first.suffix.lower(), "parquet")
