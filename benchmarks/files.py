@@ -88,7 +88,7 @@ def main() -> None:
             found[n_rows] = seconds / n_rows, megabytes
             print(
                 f"file, {n_rows:,} rows ({path.stat().st_size / 1e9:.1f} GB): "
-                f"{1e6 * seconds / n_rows:.3f} microseconds a row, {megabytes:.0f} MB above the imports",
+                f"{1e6 * seconds / n_rows:.3f} microseconds a row, {megabytes:.0f} MB above imports",
                 flush=True,
             )
     peak = found[many][1]

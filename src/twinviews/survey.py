@@ -2,29 +2,73 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
+
+import numpy as np
 
 from twinviews.labels import LabeledRows
 from twinviews.landmarks import RowSample, row_priorities
+from twinviews.scaling import ColumnMoments, Scaling
 from twinviews.tables import Block
 
 
 @dataclass(frozen=True)
 class Survey:
+    """What one look at every row brings home."""
+
     n_rows: int
     sample: RowSample
     labeled: LabeledRows
+    columns: ColumnMoments | None  # only for tables that are to be scaled by them
 
     def merge(self, other: Self) -> Self:
+        columns = self.columns
+        if columns is not None and other.columns is not None:
+            columns = columns.merge(other.columns)
         return type(self)(
             self.n_rows + other.n_rows,
             self.sample.merge(other.sample),
             self.labeled.merge(other.labeled),
+            columns,
         )
 
+    def scaled(self, scaling: Scaling) -> Self:
+        """The same of the scaled table."""
+        return replace(
+            self,
+            sample=replace(self.sample, rows=scaling(self.sample.rows)),
+            labeled=replace(self.labeled, X_parts=tuple(scaling(X) for X in self.labeled.X_parts)),
+        )
 
-def survey_of(block: Block, *, sample_size: int, seed: int, missing_label: Any = None) -> Survey:
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        sample = {"priorities": self.sample.priorities, "rows": self.sample.rows}
+        sizes = np.array([self.n_rows, self.sample.size])
+        columns = {}
+        if self.columns is not None:
+            count = np.array(self.columns.count)
+            columns = {"count": count, "mean": self.columns.mean, "squares": self.columns.squares}
+        return {"sizes": sizes, **sample, **columns, **self.labeled.to_arrays()}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
+        n_rows, size = (int(number) for number in arrays["sizes"])
+        sample = RowSample(size, arrays["priorities"], arrays["rows"])
+        columns = None
+        if "mean" in arrays:
+            columns = ColumnMoments(float(arrays["count"]), arrays["mean"], arrays["squares"])
+        return cls(n_rows, sample, LabeledRows.from_arrays(arrays), columns)
+
+
+def survey_of(
+    block: Block,
+    *,
+    sample_size: int,
+    seed: int,
+    missing_label: Any = None,
+    column_moments: bool = False,
+) -> Survey:
     X, Y, weight = block
     sample = RowSample.of(X, row_priorities(X, seed), sample_size)
-    return Survey(X.shape[0], sample, LabeledRows.of(X, Y, weight, missing_label))
+    columns = ColumnMoments.of(X, weight) if column_moments else None
+    return Survey(X.shape[0], sample, LabeledRows.of(X, Y, weight, missing_label), columns)

@@ -21,7 +21,6 @@ from twinviews.estimators._checks import (
     check_count,
     check_number,
     check_present_rows,
-    check_rows,
     components,
 )
 from twinviews.estimators._frame import SemiSupervised
@@ -77,8 +76,8 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
             raise ValueError(f"sketch_ratio={self.sketch_ratio!r} must be above 0 and at most 1.")
 
     def _sample_size(self) -> int:
-        rows = SAMPLE_ROWS if self.sigma == AUTO else PROBE_ROWS
-        return max(2 * components(self.n_components), rows)
+        rows = SAMPLE_ROWS if self.sigma == AUTO else 2 * components(self.n_components)
+        return max(rows, 2 * components(self.n_components), super()._sample_size())
 
     def _learn(self, table: Table, survey: Survey, problems: Sequence[LabeledProblem]) -> None:
         rows = survey.sample.rows
@@ -147,7 +146,7 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
             self._check_parameters()
             parts = self._read_parts(X, y, None, sample_weight)
             return self._fit_table(ArrayTable(*parts, n_threads=self.n_threads))
-        X = check_rows(self, X, reset=False)
+        X = self._check_scaled_rows(X)
         if y is None:
             y = np.full(X.shape[0], None)
         X, y, weight = check_present_rows(X, y, sample_weight)
@@ -182,6 +181,8 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
 
     def _same_views(self, other: Self) -> bool:
         probe = np.linspace(-1, 1, 5 * self.n_features_in_).reshape(5, -1)
+        if self._scaling is not None and not self._scaling.same_as(other._scaling):
+            return False
         ours, theirs = self._columns(probe), other._columns(probe)
         return ours.shape == theirs.shape and bool(np.array_equal(ours, theirs))
 
@@ -271,13 +272,13 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
         array of shape (n_samples, len(correlations_))
         """
         check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
+        X = self._check_scaled_rows(X)
         return self._by_blocks(self._view, X) - self._offsets[0]
 
     def transform_pair(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Canonical features of both views; column j of one correlates with column j of the other."""
         check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
+        X = self._check_scaled_rows(X)
         second = View(self.views_[1].columns, self.views_[1].W @ self.basis_.B2)
         return (
             self._by_blocks(self._view, X) - self._offsets[0],

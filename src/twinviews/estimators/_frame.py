@@ -9,12 +9,14 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from twinviews.estimators._checks import (
     AUTO,
+    check_choice,
     check_count,
     check_flag,
     check_number,
@@ -25,6 +27,7 @@ from twinviews.estimators._checks import (
 from twinviews.kernels import Kernel
 from twinviews.labels import LabeledProblem, LabeledRows
 from twinviews.regression import labeled_factor, leave_one_out, penalised_ridge
+from twinviews.scaling import SCALES, ScaledTable, Scaling, robust_scaling, standard_scaling
 from twinviews.survey import Survey, survey_of
 from twinviews.tables import ArrayTable, Block, StackedTable, Table
 from twinviews.tables.arrays import rows_per_block
@@ -34,6 +37,7 @@ from twinviews.threads import map_in_order, one_blas_thread
 from twinviews.tuning import (
     MOST_LABELS,
     PROBE_ROWS,
+    SAMPLE_ROWS,
     Candidate,
     Choice,
     choose_penalty,
@@ -52,9 +56,11 @@ class SemiSupervised(BaseEstimator):
     sigma: Any
     ridge: Any
     fit_intercept: bool
+    scale: str | None
     missing_label: Any
     n_threads: int | None
     _view: View
+    _scaling: Scaling | None
     _one_column: bool  # whether y was a column or a table of them
     # Small matrices are slower on a BLAS with several threads; methods on N x N matrices want it.
     _large_matrices = False
@@ -83,7 +89,7 @@ class SemiSupervised(BaseEstimator):
 
     def _sample_size(self) -> int:
         """How many distinct rows the first pass must bring home."""
-        return PROBE_ROWS
+        return SAMPLE_ROWS if self.scale == "robust" else PROBE_ROWS
 
     def _check_parameters(self) -> None:
         check_number("sigma", self.sigma, least=0, open_end=True)
@@ -92,6 +98,8 @@ class SemiSupervised(BaseEstimator):
         check_count("n_threads", self.n_threads, or_else=None)
         check_count("degree", getattr(self, "degree", 3))
         check_missing_label(self.missing_label)
+        if self.scale is not None:
+            check_choice("scale", self.scale, SCALES)
         self._kernel()
 
     # --- what regressors and classifiers provide ----------------------------------------------------
@@ -149,6 +157,11 @@ class SemiSupervised(BaseEstimator):
                 f"without a label by NaN or None in y."
             )
         X = check_rows(self, X, reset=True)
+        if self.scale is not None and sparse.issparse(X):
+            raise ValueError(
+                f"scale={self.scale!r} would fill a sparse X. Use scale=None, with a scaler that keeps "
+                f"zeros such as MaxAbsScaler in front."
+            )
         X, y, weight = check_present_rows(X, y, sample_weight)
         self._one_column = y.ndim == 1
         parts = [Block(X, y.reshape(len(y), -1), weight)]
@@ -189,14 +202,33 @@ class SemiSupervised(BaseEstimator):
                     sample_size=self._sample_size(),
                     seed=self._seed,
                     missing_label=self.missing_label,
+                    column_moments=self.scale == "standard",
                 )
             )
+            self._scaling = self._scaling_of(survey)
+            if self._scaling is not None:
+                table, survey = ScaledTable(table, self._scaling), survey.scaled(self._scaling)
             problems, remember = self._read_problems(survey.labeled, self._one_column)
             self.__dict__.update(remember)
             self.n_unlabeled_ = survey.n_rows - survey.labeled.count
             self._labeled = survey.labeled
             self._learn(table, survey, problems)
             return self._solve(survey.labeled.count, problems)
+
+    def _scaling_of(self, survey: Survey) -> Scaling | None:
+        if self.scale is None:
+            return None
+        if self.scale == "robust":
+            return robust_scaling(survey.sample.rows)
+        assert survey.columns is not None, "the survey was asked for them"
+        return standard_scaling(survey.columns)
+
+    def _check_scaled_rows(self, X: Any) -> Any:
+        """Rows to predict or to solve on, on the scale of the fit."""
+        X = check_rows(self, X, reset=False)
+        if self._scaling is None:
+            return X
+        return self._scaling(X.toarray() if sparse.issparse(X) else X)
 
     def relabel(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Solve again for another set of labeled rows, with what was learned from all rows kept.
@@ -220,7 +252,7 @@ class SemiSupervised(BaseEstimator):
         self
         """
         check_is_fitted(self)
-        X, y, weight = check_present_rows(check_rows(self, X, reset=False), y, sample_weight)
+        X, y, weight = check_present_rows(self._check_scaled_rows(X), y, sample_weight)
         labeled = LabeledRows.of(X, y.reshape(len(y), -1), weight, self.missing_label)
         problems, remember = self._read_problems(labeled, y.ndim == 1)
         self.__dict__.update(remember, _one_column=y.ndim == 1)
@@ -311,7 +343,12 @@ class SemiSupervised(BaseEstimator):
     def _decide(self, X: Any) -> np.ndarray:
         """(rows, targets) the regression function, block by block."""
         check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
+        X = self._check_scaled_rows(X)
+        return self._by_blocks(self._readout, X) + self._intercept
+
+    def _decide_checked(self, X: np.ndarray) -> np.ndarray:
+        """The same for rows of a table, which are numbers of the right width."""
+        X = X if self._scaling is None else self._scaling(X)
         return self._by_blocks(self._readout, X) + self._intercept
 
     def _by_blocks(self, view: View, X: Any) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from twinviews.estimators._checks import check_count, check_rows
+from twinviews.estimators._checks import check_count
 from twinviews.estimators._frame import SemiSupervised
 from twinviews.labels import LabeledProblem
 from twinviews.landmarks import AllRows
@@ -75,7 +75,7 @@ class FeaturesOfView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RidgeOnV
         array of shape (n_samples, rank), with at most ``n_components`` columns
         """
         check_is_fitted(self)
-        return self._by_blocks(self._view, check_rows(self, X, reset=False))
+        return self._by_blocks(self._view, self._check_scaled_rows(X))
 
 
 def labeled_rows(problems: Sequence[LabeledProblem]) -> Any:

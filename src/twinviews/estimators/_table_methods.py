@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
 from collections.abc import Sequence
@@ -11,7 +12,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from twinviews.checkpoint import Checkpoint
+from twinviews.moments import Moments
 from twinviews.progress import progress_bar
+from twinviews.survey import Survey
 from twinviews.tables import StackedTable, Table
 from twinviews.tables.open import engine_of, missing_engine, open_table
 from twinviews.threads import map_in_order, one_blas_thread
@@ -34,6 +38,7 @@ class TableMethods(_Frame):
         unlabeled: Any = None,
         weight: str | None = None,
         progress: bool = True,
+        checkpoint: Any = None,
     ) -> Self:
         """Fit on a table of any size: files, a Dask or Spark data frame, an Arrow table.
 
@@ -56,6 +61,10 @@ class TableMethods(_Frame):
             Column of weights.
         progress : bool, default=True
             Whether passes of more than two seconds show a bar, if the output is a terminal.
+        checkpoint : path, optional
+            File in which the passes over files remember how far they are, once a second. If the
+            process is killed, the same call goes on from there and ends with the identical model; the
+            file is removed at the end. (A Dask or Spark cluster repeats what is lost by itself.)
 
         Returns
         -------
@@ -66,13 +75,36 @@ class TableMethods(_Frame):
         options: dict[str, Any] = {"n_threads": self.n_threads, "progress": progress}
         table: Table
         table, names = open_table(source, columns=columns, targets=targets, weight=weight, **options)
+        tables = [table]
         if unlabeled is not None:
             more, _ = open_table(unlabeled, columns=names, targets=[], weight=None, **options)
-            table = StackedTable(table, more)
+            tables.append(more)
+        notes = None if checkpoint is None else self._take_notes(checkpoint, tables)
         self._one_column = isinstance(target, str)
         self.feature_names_in_ = np.array(names, dtype=object)
         self.n_features_in_ = len(names)
-        return self._fit_table(table)
+        self._fit_table(table if len(tables) == 1 else StackedTable(*tables))
+        if notes is not None:
+            notes.remove()
+        return self
+
+    def _take_notes(self, path: Any, tables: Sequence[Table]) -> Checkpoint:
+        if not all(hasattr(table, "fingerprint") for table in tables):
+            raise ValueError(
+                "checkpoint is for files. A Dask or Spark cluster repeats by itself what is lost."
+            )
+        if getattr(self, "random_state", 0) is None:
+            raise ValueError(
+                "checkpoint needs a number as random_state: with None, the passes before and after a "
+                "kill would choose other landmarks."
+            )
+        about = [type(self).__name__, repr(self.get_params())]
+        about += [table.fingerprint() for table in tables]  # type: ignore[attr-defined]
+        fingerprint = hashlib.sha256("\n".join(about).encode()).hexdigest()
+        notes = Checkpoint(path, fingerprint, [Survey, Moments])
+        for table in tables:
+            table.checkpoint = notes  # type: ignore[attr-defined]
+        return notes
 
     def predict_table(
         self, source: Any, out: Any = None, *, keep: Sequence[str] = (), progress: bool = True

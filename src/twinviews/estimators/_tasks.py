@@ -62,7 +62,7 @@ class SemiSupervisedRegressor(RegressorMixin, TableMethods, _Frame):
 
     def _prediction_columns(self, X: np.ndarray) -> dict[str, np.ndarray]:
         """What a table of predictions holds, by name."""
-        decision = self._by_blocks(self._readout, X) + self._intercept
+        decision = self._decide_checked(X)
         if self._one_column:
             return {"prediction": decision[:, 0]}
         return {f"prediction_{target}": column for target, column in enumerate(decision.T)}
@@ -165,7 +165,7 @@ class SemiSupervisedClassifier(ClassifierMixin, TableMethods, _Frame):
 
     def _prediction_columns(self, X: np.ndarray) -> dict[str, np.ndarray]:
         """What a table of predictions holds, by name."""
-        decision = self._by_blocks(self._readout, X) + self._intercept
+        decision = self._decide_checked(X)
         p = np.exp(class_log_probabilities(decision, self._scale))
         columns = {"prediction": self.classes_[self._most_likely(decision)]}
         for label, column in zip(self.classes_, p.T, strict=True):

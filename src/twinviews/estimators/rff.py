@@ -25,6 +25,7 @@ class RFF(FeaturesOfView):
         ridge: Any = AUTO,
         kernel: str = "gaussian",
         fit_intercept: bool = True,
+        scale: str | None = None,
         missing_label: Any = None,
         n_threads: int | None = None,
         random_state: Any = None,
@@ -34,6 +35,7 @@ class RFF(FeaturesOfView):
         self.ridge = ridge
         self.kernel = kernel
         self.fit_intercept = fit_intercept
+        self.scale = scale
         self.missing_label = missing_label
         self.n_threads = n_threads
         self.random_state = random_state
@@ -55,7 +57,7 @@ class RFFRegressor(SemiSupervisedRegressor, RFF):
     n_components : int or "auto", default="auto"
         Number of features. "auto" is the paper's 200.
     sigma : float or "auto", default="auto"
-        Width of the kernel; inputs are divided by it, so scale the columns first if their units differ.
+        Width of the kernel; inputs are divided by it. If columns differ in their units, use ``scale``.
         "auto" looks around the median distance between rows.
     ridge : float or "auto", default="auto"
         The paper's gamma: penalty on the squared coefficients of the features. The loss is a mean
@@ -65,6 +67,10 @@ class RFFRegressor(SemiSupervisedRegressor, RFF):
         features.
     fit_intercept : bool, default=True
         Whether to fit a constant that is not penalised.
+    scale : {"standard", "robust"} or None, default=None
+        How columns are brought to one scale, from what the first pass sees of all rows: "standard" is
+        mean 0 and variance 1; "robust" is median 0 and interquartile range 1 (of 8,192 of the rows),
+        with values beyond 3 drawn in smoothly. ``landmarks_`` are then on that scale.
     missing_label : object, default=None
         A value in y that marks a row without a label, beside None, NaN and pandas.NA.
     n_threads : int or None, default=None

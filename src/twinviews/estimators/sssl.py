@@ -11,7 +11,6 @@ from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervised
 from twinviews.kernels import Kernel, find_kernel
 from twinviews.labels import LabeledProblem
 from twinviews.survey import Survey
-from twinviews.tuning import PROBE_ROWS
 from twinviews.views import View, nystroem_view
 
 
@@ -27,6 +26,7 @@ class SSSL(FeaturesOfView):
         kernel: Any = "gaussian",
         degree: int = 3,
         fit_intercept: bool = True,
+        scale: str | None = None,
         missing_label: Any = None,
         n_threads: int | None = None,
         random_state: Any = None,
@@ -37,6 +37,7 @@ class SSSL(FeaturesOfView):
         self.kernel = kernel
         self.degree = degree
         self.fit_intercept = fit_intercept
+        self.scale = scale
         self.missing_label = missing_label
         self.n_threads = n_threads
         self.random_state = random_state
@@ -45,7 +46,7 @@ class SSSL(FeaturesOfView):
         return find_kernel(self.kernel, self.degree)
 
     def _sample_size(self) -> int:
-        return max(components(self.n_components), PROBE_ROWS)
+        return max(components(self.n_components), super()._sample_size())
 
     def _views(self, survey: Survey, problems: Sequence[LabeledProblem]) -> Callable[[float], View]:
         self.n_components_ = M = check_landmarks(survey.sample, self.n_components, n_views=1)
@@ -64,7 +65,7 @@ class SSSLRegressor(SemiSupervisedRegressor, SSSL):
     n_components : int or "auto", default="auto"
         Features and landmarks. "auto" is the paper's 200, or all distinct rows if there are fewer.
     sigma : float or "auto", default="auto"
-        Width of the kernel; inputs are divided by it, so scale the columns first if their units differ.
+        Width of the kernel; inputs are divided by it. If columns differ in their units, use ``scale``.
         "auto" looks around the median distance between rows.
     ridge : float or "auto", default="auto"
         The paper's gamma: penalty on the squared coefficients of the features. The loss is a mean
@@ -76,6 +77,10 @@ class SSSLRegressor(SemiSupervisedRegressor, SSSL):
         Degree of the polynomial kernel; the others ignore it.
     fit_intercept : bool, default=True
         Whether to fit a constant that is not penalised.
+    scale : {"standard", "robust"} or None, default=None
+        How columns are brought to one scale, from what the first pass sees of all rows: "standard" is
+        mean 0 and variance 1; "robust" is median 0 and interquartile range 1 (of 8,192 of the rows),
+        with values beyond 3 drawn in smoothly. ``landmarks_`` are then on that scale.
     missing_label : object, default=None
         A value in y that marks a row without a label, beside None, NaN and pandas.NA.
     n_threads : int or None, default=None

@@ -26,6 +26,7 @@ class XKS(CorrelatedViews):
         canonical_weight: Any = 1.0,
         kernel: str = "gaussian",
         fit_intercept: bool = True,
+        scale: str | None = None,
         cca: str = "exact",
         sketch_ratio: float = 0.25,
         missing_label: Any = None,
@@ -39,6 +40,7 @@ class XKS(CorrelatedViews):
         self.canonical_weight = canonical_weight
         self.kernel = kernel
         self.fit_intercept = fit_intercept
+        self.scale = scale
         self.cca = cca
         self.sketch_ratio = sketch_ratio
         self.missing_label = missing_label
@@ -66,7 +68,7 @@ class XKSRegressor(SemiSupervisedRegressor, XKS):
     n_components : int or "auto", default="auto"
         M, the features of each view. "auto" is the paper's 200.
     sigma : float or "auto", default="auto"
-        Width of the kernel; inputs are divided by it, so scale the columns first if their units differ.
+        Width of the kernel; inputs are divided by it. If columns differ in their units, use ``scale``.
         "auto" looks around the median distance between rows.
     ridge : float or "auto", default="auto"
         The paper's gamma: penalty on the squared coefficients in the canonical basis. The
@@ -81,6 +83,10 @@ class XKSRegressor(SemiSupervisedRegressor, XKS):
         features.
     fit_intercept : bool, default=True
         Whether to fit a constant that is not penalised (centring views and labels).
+    scale : {"standard", "robust"} or None, default=None
+        How columns are brought to one scale, from what the first pass sees of all rows: "standard" is
+        mean 0 and variance 1; "robust" is median 0 and interquartile range 1 (of 8,192 of the rows),
+        with values beyond 3 drawn in smoothly. ``landmarks_`` are then on that scale.
     cca : {"exact", "randomized"}, default="exact"
         "exact" sums the second moments of both views over all rows. "randomized" sums them over a
         sketch of the rows (Avron et al. 2013), as the paper does.

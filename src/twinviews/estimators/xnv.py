@@ -27,6 +27,7 @@ class XNV(CorrelatedViews):
         kernel: Any = "gaussian",
         degree: int = 3,
         fit_intercept: bool = True,
+        scale: str | None = None,
         cca: str = "exact",
         sketch_ratio: float = 0.25,
         landmarks: Any = None,
@@ -42,6 +43,7 @@ class XNV(CorrelatedViews):
         self.kernel = kernel
         self.degree = degree
         self.fit_intercept = fit_intercept
+        self.scale = scale
         self.cca = cca
         self.sketch_ratio = sketch_ratio
         self.landmarks = landmarks
@@ -85,7 +87,7 @@ class XNVRegressor(SemiSupervisedRegressor, XNV):
         M, the features of each view; 2M distinct rows become landmarks. "auto" is the paper's 200, or
         half of the distinct rows if there are fewer than 400.
     sigma : float or "auto", default="auto"
-        Width of the kernel; inputs are divided by it, so scale the columns first if their units differ.
+        Width of the kernel; inputs are divided by it. If columns differ in their units, use ``scale``.
         "auto" looks around the median distance between rows.
     ridge : float or "auto", default="auto"
         The paper's gamma: penalty on the squared coefficients in the canonical basis. The
@@ -102,6 +104,10 @@ class XNVRegressor(SemiSupervisedRegressor, XNV):
         Degree of the polynomial kernel; the others ignore it.
     fit_intercept : bool, default=True
         Whether to fit a constant that is not penalised (centring views and labels).
+    scale : {"standard", "robust"} or None, default=None
+        How columns are brought to one scale, from what the first pass sees of all rows: "standard" is
+        mean 0 and variance 1; "robust" is median 0 and interquartile range 1 (of 8,192 of the rows),
+        with values beyond 3 drawn in smoothly. ``landmarks_`` are then on that scale.
     cca : {"exact", "randomized"}, default="exact"
         "exact" sums the second moments of both views over all rows. "randomized" sums them over a
         sketch of the rows (Avron et al. 2013), as the paper does.

@@ -151,6 +151,14 @@ class ArrowTable(BlockTable):
     def count(self) -> int:
         return int(self.dataset.count_rows())
 
+    def fingerprint(self) -> str:
+        """What tells this table from another, or from the same files changed."""
+        files = []
+        if isinstance(self.dataset, ds.FileSystemDataset):
+            found = self.dataset.filesystem.get_file_info(self.dataset.files)
+            files = [[info.path, info.size, str(info.mtime)] for info in found]
+        return repr([files, self.count(), self.selection.names, str(self.dataset.schema)])
+
 
 def open_dataset(source: Any) -> ds.Dataset:
     """A path, several paths, a data set or a table, as a data set."""

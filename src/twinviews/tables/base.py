@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
+from twinviews.checkpoint import ALL, Checkpoint
 from twinviews.progress import progress_bar
 from twinviews.threads import map_in_order, one_blas_thread
 
@@ -50,6 +52,7 @@ class BlockTable(ABC):
 
     n_threads: int | None = None
     progress: bool = False
+    checkpoint: Checkpoint | None = None
 
     @abstractmethod
     def pieces(self) -> Iterator[Any]:
@@ -77,15 +80,26 @@ class BlockTable(ABC):
             return n_rows, summary
 
         merged: S | None = None
+        done = 0
+        if self.checkpoint is not None and (state := self.checkpoint.next_fold()) is not None:
+            done, merged = state
+            if done == ALL:
+                return refuse_nothing(merged)
         with (
             one_blas_thread() as allowed,
             progress_bar(self.count() if self.progress else None, self.progress) as bar,
         ):
             threads = self.n_threads or allowed
-            for n_rows, summary in map_in_order(summarise_piece, self.pieces(), threads):
+            pieces = islice(self.pieces(), done, None)
+            for n_rows, summary in map_in_order(summarise_piece, pieces, threads):
                 bar.update(n_rows)
+                done += 1
                 if summary is not None:
                     merged = summary if merged is None else merged.merge(summary)
+                if self.checkpoint is not None and merged is not None:
+                    self.checkpoint.save(done, merged)  # type: ignore[arg-type]
+        if self.checkpoint is not None and merged is not None:
+            self.checkpoint.save(done, merged, complete=True)  # type: ignore[arg-type]
         return refuse_nothing(merged)
 
 

@@ -7,13 +7,15 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
-from dask import compute, delayed
+from dask import annotate, compute, delayed
 
 from twinviews.tables.arrays import ArrayTable
 from twinviews.tables.arrow import Selection
 from twinviews.tables.base import Block, Summary, merge_all, refuse_nothing
 
 S = TypeVar("S", bound=Summary)
+
+_RETRIES = 3
 
 
 class DaskTable:
@@ -23,14 +25,19 @@ class DaskTable:
         self.partitions, self.blocks_of = partitions, blocks_of
 
     def fold(self, summarise: Callable[[Block], S]) -> S:
+        # Losses are made good by the scheduler itself; a task that raises is tried again like one.
+        with annotate(retries=_RETRIES):
+            (merged,) = compute(self._tree(summarise))
+        return refuse_nothing(merged)
+
+    def _tree(self, summarise: Callable[[Block], S]) -> Any:
         level = [
             delayed(_summarise_partition)(partition, self.blocks_of, summarise)
             for partition in self.partitions
         ]
         while len(level) > 1:
             level = [delayed(_merge_pair)(*level[i : i + 2]) for i in range(0, len(level), 2)]
-        (merged,) = compute(*level)
-        return refuse_nothing(merged)
+        return level[0]
 
 
 def _summarise_partition(

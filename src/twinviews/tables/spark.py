@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
@@ -18,7 +19,7 @@ S = TypeVar("S", bound=Summary)
 
 
 class SparkTable:
-    """A Spark data frame; only a summary per partition, then one, leaves the executors."""
+    """A Spark data frame; only summaries leave the executors, and few of them reach the driver."""
 
     def __init__(
         self,
@@ -34,7 +35,10 @@ class SparkTable:
         summaries = self.frame.mapInArrow(
             _SummariseBatches(self.selection, summarise), "summary binary"
         )
-        merged = summaries.rdd.map(_unpack).treeReduce(_merge_pair)
+        parts = summaries.rdd.map(_unpack)
+        # The driver merges about P^(1/depth) summaries; some eight, however many partitions there are.
+        depth = max(2, math.ceil(math.log(max(parts.getNumPartitions(), 2), 8)))
+        merged = parts.treeReduce(_merge_pair, depth)
         return refuse_nothing(merged)
 
 

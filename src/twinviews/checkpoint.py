@@ -1,0 +1,109 @@
+"""A long pass that can be killed: what is folded so far, on disk, in one file that is always whole."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
+
+_SECONDS_BETWEEN = 1.0
+ALL = -1
+
+
+class Storable(Protocol):
+    """A summary that can be written as plain arrays."""
+
+    def to_arrays(self) -> dict[str, np.ndarray]: ...
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self: ...
+
+
+class FoldState(NamedTuple):
+    """How far a fold has come: pieces done (``ALL`` for all), and the summary of them."""
+
+    done: int
+    summary: Any
+
+
+class Checkpoint:
+    """The folds of one fit, in the order in which they are made.
+
+    The file holds plain numbers (NumPy's npz without pickle) and the fingerprint of the fit it belongs
+    to. At most once a second it is written beside itself and renamed, so that it is always whole.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], fingerprint: str, kinds: Sequence[type[Storable]]
+    ) -> None:
+        self.path, self.fingerprint = Path(path), fingerprint
+        self._kinds = {kind.__name__: kind for kind in kinds}
+        self._states: list[FoldState] = []
+        self._fold = -1
+        self._saved = 0.0
+        if self.path.exists():
+            self._read()
+
+    def _read(self) -> None:
+        with np.load(self.path, allow_pickle=False) as stored:
+            found = json.loads(str(stored["about"]))
+            if found["fingerprint"] != self.fingerprint:
+                raise ValueError(
+                    f"checkpoint={str(self.path)!r} belongs to another fit: other parameters, columns "
+                    f"or files. Name another file, or delete this one to start afresh."
+                )
+            for number, fold in enumerate(found["folds"]):
+                arrays = {name: stored[f"{number}.{name}"] for name in fold["names"]}
+                summary = self._kinds[fold["kind"]].from_arrays(arrays)
+                self._states.append(FoldState(fold["done"], summary))
+
+    def next_fold(self) -> FoldState | None:
+        """The state of the fold that begins now; None if it has not begun before."""
+        self._fold += 1
+        return self._states[self._fold] if self._fold < len(self._states) else None
+
+    def save(self, done: int, summary: Storable, *, complete: bool = False) -> None:
+        """Remember the current fold; on disk if the last time is a second ago, or if it is complete."""
+        if not complete and time.monotonic() - self._saved < _SECONDS_BETWEEN:
+            return
+        state = FoldState(ALL if complete else done, summary)
+        self._states[self._fold :] = [state]
+        self._write()
+        self._saved = time.monotonic()
+
+    def _write(self) -> None:
+        folds: list[dict[str, Any]] = []
+        stored: dict[str, np.ndarray] = {}
+        for number, (done, summary) in enumerate(self._states):
+            arrays = summary.to_arrays()
+            folds.append({"done": done, "kind": type(summary).__name__, "names": list(arrays)})
+            stored |= {f"{number}.{name}": array for name, array in arrays.items()}
+        buffer = io.BytesIO()
+        about = json.dumps({"fingerprint": self.fingerprint, "folds": folds})
+        np.savez(buffer, **{"about": np.array(about), **stored})  # type: ignore[arg-type]
+        replace_file(self.path, buffer.getvalue())
+
+    def remove(self) -> None:
+        """The fit is complete."""
+        self.path.unlink(missing_ok=True)
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """The whole content or the old file, whatever happens in between."""
+    handle, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except BaseException:
+        os.unlink(part)
+        raise

@@ -1,0 +1,100 @@
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import RobustScaler, StandardScaler
+
+from conftest import REGRESSORS, make
+from twinviews import XNVRegressor
+from twinviews.scaling import ColumnMoments, robust_scaling, standard_scaling
+
+GIVEN = {"n_components": 40, "sigma": 1.5, "ridge": 1e-2, "correlation_ridge": 1e-4}
+
+
+@pytest.fixture
+def far(table):
+    return table.X * [1, 10, 0.1, 1000] + [0, 5, -3, 1e4]
+
+
+@given(seed=st.integers(0, 1000), cuts=st.lists(st.integers(1, 99), max_size=5))
+@settings(max_examples=20, deadline=None)
+def test_column_moments_merge_into_those_of_the_whole(seed, cuts):
+    rng = np.random.default_rng(seed)
+    X, weight = rng.normal(size=(100, 3)) * [1, 100, 1e-3] + 1e3, rng.uniform(0.5, 2, 100)
+    at = sorted(set(cuts))
+    parts = zip(np.split(X, at), np.split(weight, at), strict=True)
+    merged = None
+    for x, w in parts:
+        part = ColumnMoments.of(x, w)
+        merged = part if merged is None else merged.merge(part)
+    theirs = StandardScaler().fit(X, sample_weight=weight)
+    scaling = standard_scaling(merged)
+    assert_allclose(scaling.centre, theirs.mean_, rtol=1e-12)
+    assert_allclose(scaling.spread, theirs.scale_, rtol=1e-8)
+
+
+def test_robust_scaling_is_the_formula():
+    X = np.random.default_rng(0).standard_cauchy(size=(500, 3))
+    Z = RobustScaler().fit_transform(X)
+    assert_allclose(robust_scaling(X)(X), Z / np.sqrt(1 + (Z / 3) ** 2), rtol=1e-10)
+    assert np.abs(robust_scaling(X)(X)).max() < 3
+
+
+def test_columns_without_spread_stay_finite():
+    X = np.column_stack([np.full(100, 7.0), np.arange(100) < 5, np.arange(100)]).astype(float)
+    for scaling in (robust_scaling(X), standard_scaling(ColumnMoments.of(X, None))):
+        assert np.isfinite(scaling(X)).all()
+        assert (scaling.spread > 0).all()
+
+
+def test_standard_is_a_standard_scaler_in_front(far, table):
+    given = {"sigma": 1.5, "ridge": 1e-2}
+    inside = make("KRRRegressor", **given, scale="standard").fit(far, table.few)
+    front = make_pipeline(StandardScaler(), make("KRRRegressor", **given)).fit(far, table.few)
+    assert_allclose(inside.predict(far), front.predict(far), rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+@pytest.mark.parametrize("scale", ["standard", "robust"])
+def test_units_do_not_matter_to_a_scaled_model(name, scale, table, far):
+    X, units, few = table.X[:400], far[:400], table.few[:400]
+    truth = table.y[400:]
+    if name.startswith(("XNV", "SSSL")):  # landmarks go by content, so other units choose others
+        scores = [
+            make(name, scale=scale).fit(A, few).score(B, truth)
+            for A, B in ((X, table.X[400:]), (units, far[400:]))
+        ]
+        assert min(scores) > 0.7
+        return
+    here, there = make(name, scale=scale).fit(X, few), make(name, scale=scale).fit(units, few)
+    assert_allclose(there.predict(far), here.predict(table.X), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("scale", ["standard", "robust"])
+def test_scaled_fits_agree_across_memory_files_and_relabel(scale, far, table, tmp_path):
+    names = ["a", "b", "c", "d"]
+    columns = dict(zip(names, far.T, strict=True)) | {"y": pa.array(table.few, from_pandas=True)}
+    pq.write_table(pa.table(columns), tmp_path / "rows.parquet", row_group_size=130)
+    memory = XNVRegressor(**GIVEN, scale=scale, random_state=0).fit(far, table.few)
+    filed = XNVRegressor(**GIVEN, scale=scale, random_state=0)
+    filed.fit_table(tmp_path / "rows.parquet", target="y")
+    assert_allclose(filed.landmarks_, memory.landmarks_, rtol=1e-12, atol=1e-12)
+    assert_allclose(filed.coef_, memory.coef_, rtol=1e-6, atol=1e-9)
+    out = filed.predict_table(tmp_path / "rows.parquet", tmp_path / "out.parquet")
+    expected = memory.predict(far)
+    assert_allclose(pq.read_table(out)["prediction"].to_numpy(), expected, rtol=1e-8, atol=1e-9)
+    labeled = ~np.isnan(table.few)
+    again = memory.relabel(far[labeled], table.few[labeled]).predict(far)
+    assert_array_equal(again, expected)
+
+
+def test_sparse_rows_are_not_filled_in_silence(table):
+    with pytest.raises(ValueError, match="scale='robust' would fill a sparse X"):
+        make("XNVRegressor", scale="robust").fit(csr_array(table.X), table.few)
+    with pytest.raises(ValueError, match="scale='minmax' must be one of 'standard', 'robust'"):
+        make("XNVRegressor", scale="minmax").fit(table.X, table.few)
