@@ -63,7 +63,7 @@ def with_spark(path: Path) -> float:
         .getOrCreate()
     )
     frame = session.read.parquet(str(path))
-    model().fit_table(frame.limit(10_000), target="y", progress=False)  # workers start
+    model().fit_table(frame.limit(10_000), target="y")  # workers start
     seconds = seconds_of(lambda: model().fit_table(frame, target="y"))
     session.stop()
     return seconds

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.linear_model import Ridge
+from sklearn.metrics.pairwise import laplacian_kernel
 
 from conftest import make
 from twinviews import KRRRegressor, XNVRegressor
+from twinviews.kernels import KERNELS
 
 BOTH = ["XNVRegressor", "XKSRegressor"]
 LITERAL = {"n_components": 20, "sigma": 2.0, "ridge": 1e-3, "correlation_ridge": 0.0}
@@ -157,3 +159,12 @@ def test_unlabeled_rows_help_on_digits(digits):
     alone = [make("XNVClassifier", random_state=s).fit(X, y) for s in range(3)]
     rest = digits.X[~labeled], digits.y[~labeled]
     assert np.mean([m.score(*rest) for m in all_rows]) > np.mean([m.score(*rest) for m in alone])
+
+
+@pytest.mark.parametrize("kernel", [*KERNELS, laplacian_kernel], ids=[*KERNELS, "callable"])
+def test_every_kernel_fits(kernel, table):
+    model = make("XNVRegressor", kernel=kernel, degree=2, n_components=50).fit(table.X, table.few)
+    assert np.isfinite(model.loo_error_)
+    assert model.loo_error_ < 1.2 * np.nanvar(table.few)
+    if kernel not in ("linear", "cosine"):  # the target is a product and a sine
+        assert model.score(table.X, table.y) > 0.5

@@ -16,6 +16,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from conftest import CLASSIFIERS, REGRESSORS, make
 from twinviews import XNVClassifier, XNVRegressor
+from twinviews.moments import Moments
+from twinviews.survey import Survey
 
 GIVEN = {"n_components": 40, "sigma": 1.5, "ridge": 1e-2, "correlation_ridge": 1e-4}
 NAMES = ["a", "b", "c", "d"]
@@ -307,17 +309,24 @@ def test_dask_frames(dask_client, frame, expected):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_dask_brings_no_partition_to_the_client(dask_client, frame):
-    """Only summaries cross: a partition that could not be pickled would fail if it were gathered."""
+def test_dask_brings_only_summaries_to_the_client(dask_client, monkeypatch):
     import dask.array as da
+    from dask.distributed import Client
 
+    gathered = []
+    gather = Client.gather
+
+    def spy(self, futures, *arguments, **options):
+        result = gather(self, futures, *arguments, **options)
+        gathered.extend(result if isinstance(result, (list, tuple)) else [result])
+        return result
+
+    monkeypatch.setattr(Client, "gather", spy)
     X = da.random.default_rng(0).normal(size=(20_000, 4), chunks=(2_000, 4))
     y = da.where(da.arange(20_000, chunks=2_000) < 200, X[:, 0], np.nan)
-    before = dask_client.run(lambda dask_worker: dict(dask_worker.data))
     model = XNVRegressor(**GIVEN, random_state=0).fit(X, y)
-    assert model.n_labeled_ == 200
-    assert model.n_unlabeled_ == 19_800
-    assert all(len(data) == 0 for data in before.values())
+    assert (model.n_labeled_, model.n_unlabeled_) == (200, 19_800)
+    assert [type(result) for result in gathered] == [Survey, Moments]
 
 
 # --- Spark: local, two threads ---------------------------------------------------------------------
@@ -355,3 +364,19 @@ def test_spark(spark, arrow, frame, expected):
     guesses = classifier.predict_table(rows).toPandas()
     assert set(guesses["prediction"]) == {"up", "down"}
     assert_allclose(guesses["probability_up"] + guesses["probability_down"], 1)
+
+
+@pytest.mark.parametrize(
+    ("library", "extra", "source"),
+    [("pyarrow", "files", "rows.parquet"), ("dask", "dask", None), ("pyspark", "spark", None)],
+)
+def test_an_engine_that_is_not_installed_is_named_with_its_extra(library, extra, source, monkeypatch):
+    if source is None:
+        source = type("Frame", (), {"__module__": f"{library}.frame"})()
+    for name in [library, *sys.modules]:
+        if name == library or name.startswith(f"{library}."):
+            monkeypatch.setitem(sys.modules, name, None)
+    for name in ("arrow", "dask", "spark"):
+        monkeypatch.delitem(sys.modules, f"twinviews.tables.{name}", raising=False)
+    with pytest.raises(ImportError, match=rf"not installed: pip install twinviews\[{extra}\]"):
+        XNVRegressor().fit_table(source, target="y")

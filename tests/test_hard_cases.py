@@ -198,6 +198,7 @@ def test_lengths_that_differ_are_refused(name, rows):
         ("XNVRegressor", {"sketch_ratio": "a"}, "sketch_ratio='a' must be above 0 and at most 1"),
         ("XNVRegressor", {"degree": 2.5}, "degree=2.5 must be a whole number"),
         ("XNVRegressor", {"fit_intercept": 2}, "fit_intercept=2 must be True or False"),
+        ("XNVRegressor", {"progress": "yes"}, "progress='yes' must be True or False"),
         ("XNVRegressor", {"missing_label": ["?"]}, "missing_label=.* must be one value"),
         ("XNVRegressor", {"kernel": ["gaussian"]}, "kernel=.* is not known"),
         ("XNVRegressor", {"kernel": "rbf"}, "kernel='rbf' is not known"),

@@ -1,9 +1,12 @@
 """The bar: on a terminal, after two seconds, unless switched off."""
 
+import fcntl
 import os
 import pty
+import struct
 import subprocess
 import sys
+import termios
 
 PROGRAM = """
 import sys, time
@@ -19,9 +22,9 @@ with progress.progress_bar(1000, sys.argv[1] == "on") as bar:
 def on_a_terminal(*arguments):
     """What a person sees: standard error is a terminal of 100 columns."""
     screen, terminal = pty.openpty()
-    environment = {**os.environ, "COLUMNS": "100"}
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
     command = [sys.executable, "-c", PROGRAM, *arguments]
-    process = subprocess.Popen(command, stderr=terminal, env=environment)
+    process = subprocess.Popen(command, stderr=terminal)
     os.close(terminal)
     seen = b""
     try:

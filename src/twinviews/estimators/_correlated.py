@@ -27,7 +27,7 @@ from twinviews.estimators._frame import SemiSupervised
 from twinviews.labels import LabeledProblem, LabeledRows
 from twinviews.moments import Moments, moments_of, view_covariances
 from twinviews.survey import Survey
-from twinviews.tables import ArrayTable, Block, Table
+from twinviews.tables import Block, Table
 from twinviews.threads import one_blas_thread
 from twinviews.tuning import (
     CANONICAL_WEIGHTS,
@@ -145,14 +145,14 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
         if not hasattr(self, "_moments"):
             self._check_parameters()
             parts = self._read_parts(X, y, None, sample_weight)
-            return self._fit_table(ArrayTable(*parts, n_threads=self.n_threads))
+            return self._fit_table(self._in_memory(*parts))
         X = self._check_scaled_rows(X)
         if y is None:
             y = np.full(X.shape[0], None)
         X, y, weight = check_present_rows(X, y, sample_weight)
         block = Block(X, y.reshape(len(y), -1), weight)
         with one_blas_thread():
-            moments = ArrayTable(block, n_threads=self.n_threads).fold(self._moments_of())
+            moments = self._in_memory(block).fold(self._moments_of())
         labeled = LabeledRows.of(*block, self.missing_label)
         return self._take_in(moments, labeled, X.shape[0] - labeled.count)
 

@@ -59,6 +59,7 @@ class SemiSupervised(BaseEstimator):
     scale: str | None
     missing_label: Any
     n_threads: int | None
+    progress: bool
     _view: View
     _scaling: Scaling | None
     _one_column: bool  # whether y was a column or a table of them
@@ -95,6 +96,7 @@ class SemiSupervised(BaseEstimator):
         check_number("sigma", self.sigma, least=0, open_end=True)
         check_number("ridge", self.ridge, least=0)
         check_flag("fit_intercept", self.fit_intercept)
+        check_flag("progress", self.progress)
         check_count("n_threads", self.n_threads, or_else=None)
         check_count("degree", getattr(self, "degree", 3))
         check_missing_label(self.missing_label)
@@ -148,7 +150,10 @@ class SemiSupervised(BaseEstimator):
         if engine_of(X) == "dask":
             return self._fit_table(self._read_dask(X, y, X_unlabeled, sample_weight))
         parts = self._read_parts(X, y, X_unlabeled, sample_weight)
-        return self._fit_table(ArrayTable(*parts, n_threads=self.n_threads))
+        return self._fit_table(self._in_memory(*parts))
+
+    def _in_memory(self, *parts: Block) -> ArrayTable:
+        return ArrayTable(*parts, n_threads=self.n_threads, progress=self.progress)
 
     def _read_parts(self, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any) -> list[Block]:
         if y is None:

@@ -37,7 +37,6 @@ class TableMethods(_Frame):
         columns: Sequence[str] | None = None,
         unlabeled: Any = None,
         weight: str | None = None,
-        progress: bool = True,
         checkpoint: Any = None,
     ) -> Self:
         """Fit on a table of any size: files, a Dask or Spark data frame, an Arrow table.
@@ -59,8 +58,6 @@ class TableMethods(_Frame):
             A second table with the same input columns and no labels.
         weight : str, optional
             Column of weights.
-        progress : bool, default=True
-            Whether passes of more than two seconds show a bar, if the output is a terminal.
         checkpoint : path, optional
             File in which the passes over files remember how far they are, once a second. If the
             process is killed, the same call goes on from there and ends with the identical model; the
@@ -72,7 +69,7 @@ class TableMethods(_Frame):
         """
         self._check_parameters()
         targets = [target] if isinstance(target, str) else list(target)
-        options: dict[str, Any] = {"n_threads": self.n_threads, "progress": progress}
+        options: dict[str, Any] = {"n_threads": self.n_threads, "progress": self.progress}
         table: Table
         table, names = open_table(source, columns=columns, targets=targets, weight=weight, **options)
         tables = [table]
@@ -106,9 +103,7 @@ class TableMethods(_Frame):
             table.checkpoint = notes  # type: ignore[attr-defined]
         return notes
 
-    def predict_table(
-        self, source: Any, out: Any = None, *, keep: Sequence[str] = (), progress: bool = True
-    ) -> Any:
+    def predict_table(self, source: Any, out: Any = None, *, keep: Sequence[str] = ()) -> Any:
         """Predict for a table of any size.
 
         Parameters
@@ -119,8 +114,6 @@ class TableMethods(_Frame):
             until then there is a file beside it whose name begins with a dot. For Spark, None.
         keep : list of str
             Columns of the source to carry over, such as an id. For Spark, all are.
-        progress : bool, default=True
-            Whether more than two seconds show a bar, if the output is a terminal.
 
         Returns
         -------
@@ -136,12 +129,10 @@ class TableMethods(_Frame):
             return predict_frame(source, names, self._prediction_columns, kinds)
         if out is None:
             raise ValueError("out=None: name a Parquet file to write the predictions to.")
-        self._predict_to_file(source, Path(out), names, list(keep), progress)
+        self._predict_to_file(source, Path(out), names, list(keep))
         return Path(out)
 
-    def _predict_to_file(
-        self, source: Any, out: Path, names: list[str], keep: list[str], progress: bool
-    ) -> None:
+    def _predict_to_file(self, source: Any, out: Path, names: list[str], keep: list[str]) -> None:
         try:
             import pyarrow as pa
             import pyarrow.parquet as pq
@@ -151,7 +142,7 @@ class TableMethods(_Frame):
             raise missing_engine("pyarrow") from error
         dataset = open_dataset(source)
         inputs = Selection(dataset.schema, names, [], None)
-        table = ArrowTable(dataset, Selection(dataset.schema, names, keep, None), None, progress)
+        table = ArrowTable(dataset, Selection(dataset.schema, names, keep, None), None, False)
 
         def predict_piece(piece: Any) -> pa.Table:
             written = []
@@ -167,7 +158,7 @@ class TableMethods(_Frame):
         try:
             with (
                 one_blas_thread() as allowed,
-                progress_bar(table.count() if progress else None, progress) as bar,
+                progress_bar(table.count() if self.progress else None, self.progress) as bar,
             ):
                 threads = self.n_threads or allowed
                 for predicted in map_in_order(predict_piece, table.pieces(), threads):

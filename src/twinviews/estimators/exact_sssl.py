@@ -37,6 +37,7 @@ class ExactSSSL(FullKernel):
         scale: str | None = None,
         missing_label: Any = None,
         n_threads: int | None = None,
+        progress: bool = True,
     ) -> None:
         self.n_eigenfunctions = n_eigenfunctions
         self.sigma = sigma
@@ -46,6 +47,7 @@ class ExactSSSL(FullKernel):
         self.scale = scale
         self.missing_label = missing_label
         self.n_threads = n_threads
+        self.progress = progress
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -129,6 +131,8 @@ class ExactSSSLRegressor(SemiSupervisedRegressor, ExactSSSL):
     n_threads : int or None, default=None
         Threads that work on blocks of rows; None takes as many as BLAS may use. The model does not
         depend on it.
+    progress : bool, default=True
+        Whether passes of more than two seconds show a bar, if the output is a terminal.
 
     Attributes
     ----------

@@ -32,6 +32,7 @@ class KRR(RidgeOnView):
         scale: str | None = None,
         missing_label: Any = None,
         n_threads: int | None = None,
+        progress: bool = True,
     ) -> None:
         self.sigma = sigma
         self.ridge = ridge
@@ -41,6 +42,7 @@ class KRR(RidgeOnView):
         self.scale = scale
         self.missing_label = missing_label
         self.n_threads = n_threads
+        self.progress = progress
 
     def _kernel(self) -> Kernel:
         return find_kernel(self.kernel, self.degree)
@@ -93,6 +95,8 @@ class KRRRegressor(SemiSupervisedRegressor, KRR):
     n_threads : int or None, default=None
         Threads that work on blocks of rows; None takes as many as BLAS may use. The model does not
         depend on it.
+    progress : bool, default=True
+        Whether passes of more than two seconds show a bar, if the output is a terminal.
 
     Attributes
     ----------

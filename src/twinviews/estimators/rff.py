@@ -28,6 +28,7 @@ class RFF(FeaturesOfView):
         scale: str | None = None,
         missing_label: Any = None,
         n_threads: int | None = None,
+        progress: bool = True,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -38,6 +39,7 @@ class RFF(FeaturesOfView):
         self.scale = scale
         self.missing_label = missing_label
         self.n_threads = n_threads
+        self.progress = progress
         self.random_state = random_state
 
     def _kernel(self) -> DistanceKernel:
@@ -76,6 +78,8 @@ class RFFRegressor(SemiSupervisedRegressor, RFF):
     n_threads : int or None, default=None
         Threads that work on blocks of rows; None takes as many as BLAS may use. The model does not
         depend on it.
+    progress : bool, default=True
+        Whether passes of more than two seconds show a bar, if the output is a terminal.
     random_state : int, RandomState or None, default=None
         Seed of the frequencies and phases.
 

@@ -33,6 +33,7 @@ class XNV(CorrelatedViews):
         landmarks: Any = None,
         missing_label: Any = None,
         n_threads: int | None = None,
+        progress: bool = True,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -49,6 +50,7 @@ class XNV(CorrelatedViews):
         self.landmarks = landmarks
         self.missing_label = missing_label
         self.n_threads = n_threads
+        self.progress = progress
         self.random_state = random_state
 
     def _kernel(self) -> Kernel:
@@ -121,6 +123,8 @@ class XNVRegressor(SemiSupervisedRegressor, XNV):
     n_threads : int or None, default=None
         Threads that work on blocks of rows; None takes as many as BLAS may use. The model does not
         depend on it.
+    progress : bool, default=True
+        Whether passes of more than two seconds show a bar, if the output is a terminal.
     random_state : int, RandomState or None, default=None
         Seed of the choice of landmarks, which depends on nothing else but the rows' values.
 
