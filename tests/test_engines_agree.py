@@ -206,6 +206,33 @@ def test_wrong_columns_are_named(parquet, options, message):
         XNVRegressor(**GIVEN).fit_table(parquet, **options)
 
 
+def test_a_model_without_names_cannot_read_a_table(table, parquet, tmp_path):
+    model = make("SSSLRegressor", sigma=1.5).fit(table.X, table.few)
+    with pytest.raises(ValueError, match="fitted on rows without column names"):
+        model.predict_table(parquet, tmp_path / "out.parquet")
+
+
+def test_rows_of_weight_zero_are_absent_from_a_file(frame, tmp_path):
+    light = frame.assign(w=np.where(np.arange(1200) < 400, 0, 2))
+    light.to_parquet(tmp_path / "rows.parquet", row_group_size=200)  # two groups of them
+    for scale in (None, "standard"):
+        model = XNVRegressor(**GIVEN, scale=scale, random_state=0)
+        model.fit_table(tmp_path / "rows.parquet", target="y", columns=NAMES, weight="w")
+        rest = XNVRegressor(**GIVEN, scale=scale, random_state=0)
+        rest.fit(frame[NAMES][400:], frame["y"][400:])
+        assert_allclose(model.landmarks_, rest.landmarks_, rtol=1e-12)
+        assert_allclose(model.predict(frame[NAMES]), rest.predict(frame[NAMES]), rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_words_in_a_dask_array_are_refused(dask_client, frame):
+    import dask.array as da
+
+    words = da.from_array(frame[["a", "id"]].to_numpy(), chunks=(400, 2))
+    with pytest.raises(ValueError, match="inputs must be numbers"):
+        XNVRegressor().fit(words, da.from_array(frame["y"].to_numpy()))
+
+
 def test_a_table_without_rows_is_refused(arrow, tmp_path):
     pq.write_table(arrow.slice(0, 0), tmp_path / "rows.parquet")
     with pytest.raises(ValueError, match="The table has no rows"):

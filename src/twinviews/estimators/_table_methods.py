@@ -120,6 +120,11 @@ class TableMethods(_Frame):
         The path, or for Spark a data frame with the columns of predictions added.
         """
         check_is_fitted(self)
+        if not hasattr(self, "feature_names_in_"):
+            raise ValueError(
+                "This model was fitted on rows without column names, so it cannot tell which columns "
+                "of a table are its inputs. Fit it on a data frame or with fit_table."
+            )
         names = [str(name) for name in self.feature_names_in_]
         if engine_of(source) == "pyspark":
             from twinviews.tables.spark import predict_frame

@@ -59,6 +59,8 @@ class Selection:
             some = batch.slice(start, _BLOCK_ROWS)
             if self.weight is not None:
                 some = some.filter(pc.not_equal(some.column(self.weight), 0))
+            if some.num_rows == 0:
+                continue
             Y = self._labels(some) if self.targets else None
             yield Block(self.inputs(some), Y, self._weights(some))
 

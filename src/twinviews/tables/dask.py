@@ -77,6 +77,10 @@ def dask_table(X: Any, y: Any) -> tuple[DaskTable, list[str] | None, int]:
 
 def _as_block(X: np.ndarray, y: np.ndarray | None) -> Block:
     X = np.asarray(X)
+    if X.dtype.kind not in "fiub":
+        raise ValueError(
+            f"X holds values of type {X.dtype}, and inputs must be numbers. Leave those columns out."
+        )
     if not np.isfinite(X).all():
         raise ValueError("X contains NaN or infinity. Fill those values or drop their rows.")
     return Block(X, None if y is None else np.asarray(y).reshape(len(X), -1), None)
