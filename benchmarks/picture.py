@@ -38,7 +38,7 @@ METHODS = {  # label: (fit, largest number of rows, colour, how far to lift the 
         "#c9a227",
         0,
     ),
-    "scikit-learn Nystroem(400) + Ridge": (scikit_learn, 1_000_000, "#7f7f7f", 8),
+    "scikit-learn Nystroem(400) + Ridge": (scikit_learn, 1_000_000, "#7f7f7f", 14),
     "XNV, every number chosen": (
         lambda X, y: XNVRegressor(random_state=0).fit(X, y),
         4_000_000,

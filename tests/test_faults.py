@@ -151,6 +151,7 @@ def test_a_dask_worker_that_is_killed_changes_nothing(rows):
 
         lazy = da.from_array(inputs, chunks=(10_000, 6)).map_blocks(slow, dtype=float)
         labels = da.from_array(y, chunks=10_000)
+        undisturbed = XNVRegressor(**GIVEN, random_state=0).fit(lazy, labels)
 
         def kill_soon():
             time.sleep(0.6)
@@ -160,6 +161,7 @@ def test_a_dask_worker_that_is_killed_changes_nothing(rows):
         threading.Thread(target=kill_soon).start()
         model = XNVRegressor(**GIVEN, random_state=0).fit(lazy, labels)
         assert killed, "the worker was to die before the end"
+    assert_array_equal(model.coef_, undisturbed.coef_)
     assert_allclose(model.predict(X), expected, rtol=1e-8, atol=1e-9)
 
 
@@ -190,10 +192,13 @@ def test_a_spark_task_that_fails_once_changes_nothing(rows, tmp_path):
                 raise RuntimeError("the first task fails")
             yield batch
 
-    frame = session.read.parquet(str(path)).repartition(4)
-    frame = frame.mapInArrow(fail_once, frame.schema)
+    rows = session.read.parquet(str(path)).repartition(20)
+    frame = rows.mapInArrow(fail_once, rows.schema)
     model = XNVRegressor(**GIVEN, random_state=0).fit_table(frame, target="y", columns=names)
-    session.stop()
     assert os.path.exists(flag)
+    undisturbed = XNVRegressor(**GIVEN, random_state=0)
+    undisturbed.fit_table(frame, target="y", columns=names)
+    session.stop()
+    assert_array_equal(model.coef_, undisturbed.coef_)
     assert_array_equal(model.landmarks_, expected.landmarks_)
     assert_allclose(model.predict(X), expected.predict(X), rtol=1e-8, atol=1e-9)

@@ -26,6 +26,7 @@ from twinviews.estimators._checks import (
 )
 from twinviews.kernels import Kernel
 from twinviews.labels import LabeledProblem, LabeledRows
+from twinviews.progress import progress_bar
 from twinviews.regression import labeled_factor, leave_one_out, penalised_ridge
 from twinviews.scaling import SCALES, ScaledTable, Scaling, robust_scaling, standard_scaling
 from twinviews.survey import Survey, survey_of
@@ -359,9 +360,17 @@ class SemiSupervised(BaseEstimator):
     def _by_blocks(self, view: View, X: Any) -> np.ndarray:
         size = rows_per_block(X)
         blocks = (X[start : start + size] for start in range(0, X.shape[0], size))
-        with one_blas_thread(look=False) as allowed:
-            threads = self.n_threads or allowed if X.shape[0] > size else 1
-            return np.concatenate(list(map_in_order(view, blocks, threads)))
+        if X.shape[0] <= size:
+            return view(X)
+        found = []
+        with (
+            one_blas_thread(look=False) as allowed,
+            progress_bar(X.shape[0], self.progress) as bar,
+        ):
+            for part in map_in_order(view, blocks, self.n_threads or allowed):
+                found.append(part)
+                bar.update(len(part))
+        return np.concatenate(found)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

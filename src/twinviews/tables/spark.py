@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -16,6 +17,9 @@ from twinviews.tables.base import Block, Summary, merge_all, refuse_nothing
 from twinviews.threads import one_blas_thread
 
 S = TypeVar("S", bound=Summary)
+
+# Summaries that one task, and in the end the driver, merges.
+_FAN_IN = 8
 
 
 class SparkTable:
@@ -35,11 +39,35 @@ class SparkTable:
         summaries = self.frame.mapInArrow(
             _SummariseBatches(self.selection, summarise), "summary binary"
         )
-        parts = summaries.rdd.map(_unpack)
-        # The driver merges about P^(1/depth) summaries; some eight, however many partitions there are.
-        depth = max(2, math.ceil(math.log(max(parts.getNumPartitions(), 2), 8)))
-        merged = parts.treeReduce(_merge_pair, depth)
-        return refuse_nothing(merged)
+        numbered = summaries.rdd.mapPartitionsWithIndex(_number)
+        return refuse_nothing(_merge_tree(numbered))
+
+
+def _merge_tree(numbered: Any) -> Any:
+    """Merge (number, summary) pairs, neighbours first, always in the order of their numbers.
+
+    ``treeReduce`` would merge in the order in which tasks happen to end, and sums of floating-point
+    numbers depend on their order in the last digit.
+    """
+    left = numbered.getNumPartitions()
+    while left > _FAN_IN:
+        left = math.ceil(left / _FAN_IN)
+        numbered = numbered.map(_to_parent).groupByKey(left).mapValues(_merge_in_order)
+    return _merge_in_order(numbered.collect())
+
+
+def _number(index: int, rows: Iterator[Any]) -> Iterator[tuple[int, Any]]:
+    # Each row was written by _SummariseBatches of this same job, on an executor of the user's cluster.
+    return ((index, pickle.loads(bytes(row.summary))) for row in rows)
+
+
+def _to_parent(numbered: tuple[int, Any]) -> tuple[int, tuple[int, Any]]:
+    return numbered[0] // _FAN_IN, numbered
+
+
+def _merge_in_order(numbered: Iterable[tuple[int, Any]]) -> Any:
+    in_order = sorted(numbered, key=itemgetter(0))
+    return merge_all(summary for _, summary in in_order if summary is not None)
 
 
 class _SummariseBatches:
@@ -55,15 +83,6 @@ class _SummariseBatches:
             )
         column = pa.array([pickle.dumps(merged)], pa.binary())
         yield pa.RecordBatch.from_arrays([column], names=["summary"])
-
-
-def _unpack(row: Any) -> Any:
-    # Written by _SummariseBatches of this same job, on an executor of the user's own cluster.
-    return pickle.loads(bytes(row.summary))
-
-
-def _merge_pair(first: S | None, second: S | None) -> S | None:
-    return merge_all(summary for summary in (first, second) if summary is not None)
 
 
 def predict_frame(frame: Any, columns: Sequence[str], predict: Any, kinds: dict[str, str]) -> Any:
