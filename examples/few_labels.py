@@ -70,7 +70,7 @@ def main() -> None:
             flush=True,
         )
     print("\n'Its own guess' is the model's leave-one-out error: no test row was used for it.")
-    print("XNV and XKS learn the views from all rows in one pass; exact SSSL and LapRLS hold N x N")
+    print("XNV and XKS learn the views in two passes over all rows; exact SSSL and LapRLS hold N x N")
     print("matrices, which ends at some ten thousand rows. benchmarks/README.md has the speed.")
 
 
