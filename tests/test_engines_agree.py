@@ -167,6 +167,7 @@ def test_predictions_are_written_row_by_row(parquet, expected, frame, tmp_path):
     assert written["id"].tolist() == frame["id"].tolist()
     assert_allclose(written["prediction"], expected.predict(frame[NAMES]), rtol=1e-12)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.parquet", "rows.parquet"]
+    assert out.stat().st_mode == parquet.stat().st_mode  # readable by whom files usually are
 
 
 def test_classes_are_written_with_their_probabilities(parquet, frame, tmp_path):

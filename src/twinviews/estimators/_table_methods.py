@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+from uuid import uuid4
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -157,8 +157,7 @@ class TableMethods(_Frame):
                 written.append(pa.table({**columns, **found}))
             return pa.concat_tables(written) if written else None
 
-        handle, part = tempfile.mkstemp(prefix=f".{out.name}.", dir=out.parent or ".")
-        os.close(handle)
+        part = out.with_name(f".{out.name}.{uuid4().hex}")
         writer = None
         try:
             with (
@@ -179,7 +178,7 @@ class TableMethods(_Frame):
         except BaseException:
             if writer is not None:
                 writer.close()
-            os.unlink(part)
+            part.unlink(missing_ok=True)
             raise
 
 
