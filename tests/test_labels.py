@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
-from twinviews.labels import LabeledRows
+from twinviews.labels import LabeledRows, labeled_blocks
 
 
 def rows(X, Y, weight=None):
@@ -57,3 +57,21 @@ def test_first_is_a_problem_of_its_own():
     few = problem.first(4)
     assert len(few.X) == 4
     assert_allclose(few.weight.sum(), 1)
+
+
+def test_problems_that_share_rows_compute_their_features_once():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(20, 3)), rng.normal(size=(20, 2))
+    Y[:5, 0] = Y[15:, 1] = np.nan
+    problems = problems_of(rows(X, Y))
+    calls = []
+
+    def features(rows):
+        calls.append(len(rows))
+        return np.sin(rows)
+
+    for problem, blocks in zip(problems, labeled_blocks(problems, features), strict=True):
+        (block,) = blocks()
+        assert_array_equal(block.Z, np.sin(problem.X))
+        assert_array_equal(block.Y, problem.Y)
+    assert calls == [20]

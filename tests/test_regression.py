@@ -6,11 +6,13 @@ from numpy.testing import assert_allclose
 from sklearn.linear_model import LinearRegression, Ridge
 
 from twinviews.regression import (
+    LabeledBlock,
     labeled_factor,
     leave_one_out,
     nested_leave_one_out,
     penalised_ridge,
     ridge_path_errors,
+    solve_ridge,
 )
 
 
@@ -92,6 +94,42 @@ def test_leave_one_out_with_weights_keeps_the_sum_of_the_penalty():
         fit = solve(Z[rest], Y[rest], weight[rest] / total, penalty * 0.95 / total, intercept=True)
         brute[i] = Z[i] @ fit.coef + fit.intercept
     assert_allclose(left_out(Z, Y, weight, penalty, True), brute, rtol=1e-8, atol=1e-8)
+
+
+@given(
+    n=st.integers(2, 40),
+    p=st.integers(1, 40),
+    least=st.sampled_from([0.0, 1e-12, 1e-7, 1e-5, 1e-2, 1.0]),
+    equal=st.booleans(),
+    intercept=st.booleans(),
+)
+@settings(max_examples=150, deadline=None)
+def test_the_fast_solution_is_the_careful_one(n, p, least, equal, intercept):
+    Z, Y, weight = problem(8, n, p, equal=equal)
+    penalty = least * 10.0 ** np.linspace(0, 4, p)
+    fast = solve_ridge(
+        lambda: iter([LabeledBlock(Z, Y, weight)]), penalty, n=n, intercept=intercept
+    )
+    careful = solve(Z, Y, weight, penalty, intercept)
+    assert_allclose(fast.fit.coef, careful.coef, rtol=1e-8, atol=1e-9)
+    assert_allclose(fast.fit.intercept, careful.intercept, rtol=1e-8, atol=1e-9)
+    assert_allclose(fast.left_out, left_out(Z, Y, weight, penalty, intercept), rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("cut", [1, 10, 30])
+def test_labels_in_blocks_give_the_solution_of_all_at_once(cut):
+    Z, Y, weight = problem(9, 30, 6)
+    penalty = np.full(6, 0.1)
+    at_once = solve_ridge(lambda: iter([LabeledBlock(Z, Y, weight)]), penalty, n=30, intercept=True)
+
+    def blocks():
+        for start in range(0, 30, cut):
+            rows = slice(start, start + cut)
+            yield LabeledBlock(Z[rows], Y[rows], weight[rows])
+
+    parts = solve_ridge(blocks, penalty, n=30, intercept=True)
+    assert_allclose(parts.fit.coef, at_once.fit.coef, rtol=1e-9)
+    assert_allclose(parts.left_out, at_once.left_out, rtol=1e-9)
 
 
 def test_a_row_that_alone_determines_a_coefficient_cannot_be_left_out():

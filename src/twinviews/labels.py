@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from twinviews.landmarks import row_priorities, stack_rows
+from twinviews.regression import LabeledBlock
 from twinviews.targets import missing_labels
 
 Rows = Any  # (rows, D) ndarray or CSR matrix
@@ -81,15 +83,18 @@ class LabeledRows:
         Y (count, targets) holds the labels as numbers to regress on, NaN where one is missing.
         """
         X, weight = stack_rows(list(self.X_parts)), np.concatenate(self.weight_parts)
+        _, first, group = np.unique(row_priorities(X, seed=0), return_index=True, return_inverse=True)
+        distinct = X[first]
         known = ~np.isnan(Y)
         if known.all():
-            return [distinct_problem(X, Y, weight, np.arange(Y.shape[1]))]
+            return [distinct_problem(distinct, group, Y, weight, np.arange(Y.shape[1]))]
         patterns, pattern_of = np.unique(known, axis=1, return_inverse=True)
         found = []
         for number, pattern in enumerate(patterns.T):
             targets = np.flatnonzero(pattern_of.ravel() == number)
             rows = np.flatnonzero(pattern)
-            found.append(distinct_problem(X[rows], Y[np.ix_(rows, targets)], weight[rows], targets))
+            labels = Y[np.ix_(rows, targets)]
+            found.append(distinct_problem(distinct, group[rows], labels, weight[rows], targets))
         return found
 
 
@@ -101,35 +106,63 @@ class LabeledProblem(NamedTuple):
     So a row of weight 2 and the same row given twice are the same problem.
     """
 
-    X: Rows  # (m, D)
+    distinct: Rows  # (., D) labeled rows of all problems
+    place: np.ndarray  # (m,) which of them are this problem's
     Y: np.ndarray  # (m, t) mean label
     weight: np.ndarray  # (m,) sums to one
     spread: np.ndarray  # (t,) weighted variance of the labels around the means of their copies
     targets: np.ndarray  # (t,) which targets these are
 
     @property
+    def X(self) -> Rows:
+        """(m, D)"""
+        return self.distinct[self.place]
+
+    @property
     def variance(self) -> np.ndarray:
         """(t,) weighted variance of the labels."""
         return self.weight @ np.square(self.Y - self.weight @ self.Y) + self.spread
 
-    def blocks(
-        self, features: Callable[[Rows], np.ndarray]
-    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """(features, labels, weight) of some rows at a time: labels can be many too."""
+    def blocks(self, features: Callable[[Rows], np.ndarray]) -> Iterator[LabeledBlock]:
+        """Some rows at a time: labels can be many too."""
         for start in range(0, len(self.Y), _BLOCK_ROWS):
             rows = slice(start, start + _BLOCK_ROWS)
-            yield features(self.X[rows]), self.Y[rows], self.weight[rows]
+            Z = features(self.distinct[self.place[rows]])
+            yield LabeledBlock(Z, self.Y[rows], self.weight[rows])
+
+    def blocks_of(self, Z: np.ndarray) -> Iterator[LabeledBlock]:
+        """The same from the features of all distinct rows."""
+        yield LabeledBlock(Z[self.place], self.Y, self.weight)
 
     def first(self, most: int) -> LabeledProblem:
         """The problem on at most that many of its rows, a uniform choice."""
         weight = self.weight[:most]
-        return self._replace(X=self.X[:most], Y=self.Y[:most], weight=weight / weight.sum())
+        return self._replace(place=self.place[:most], Y=self.Y[:most], weight=weight / weight.sum())
 
 
-def distinct_problem(X: Rows, Y: np.ndarray, weight: np.ndarray, targets: np.ndarray) -> LabeledProblem:
-    _, first, group = np.unique(row_priorities(X, seed=0), return_index=True, return_inverse=True)
+def distinct_problem(
+    distinct: Rows, group: np.ndarray, Y: np.ndarray, weight: np.ndarray, targets: np.ndarray
+) -> LabeledProblem:
+    """From labels of rows that are copies of the distinct row ``group``."""
+    place, copy_of = np.unique(group, return_inverse=True)
     share = weight / weight.sum()
-    mass = np.bincount(group, share)
-    mean = np.column_stack([np.bincount(group, share * y) for y in Y.T]) / mass[:, None]
-    spread = share @ np.square(Y - mean[group])
-    return LabeledProblem(X[first], mean, mass, spread, targets)
+    mass = np.bincount(copy_of, share)
+    mean = np.column_stack([np.bincount(copy_of, share * y) for y in Y.T]) / mass[:, None]
+    spread = share @ np.square(Y - mean[copy_of])
+    return LabeledProblem(distinct, place, mean, mass, spread, targets)
+
+
+def labeled_blocks(
+    problems: Sequence[LabeledProblem], features: Callable[[Rows], np.ndarray]
+) -> list[Callable[[], Iterable[LabeledBlock]]]:
+    """For each problem its rows as features, computed once where several share a few rows."""
+    distinct = problems[0].distinct
+    if len(problems) == 1 or distinct.shape[0] > _BLOCK_ROWS:
+        return [partial(problem.blocks, features) for problem in problems]
+    Z = features(distinct)
+    return [partial(problem.blocks_of, Z) for problem in problems]
+
+
+def all_labeled(problems: Sequence[LabeledProblem]) -> Rows:
+    """The distinct rows of all problems: those of one target may be among those of another."""
+    return problems[0].distinct[np.unique(np.concatenate([problem.place for problem in problems]))]

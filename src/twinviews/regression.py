@@ -12,14 +12,26 @@ left-out row is counted at the mean weight in that factor.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import cho_solve, cholesky, solve_triangular
+from scipy.linalg.lapack import dpotri
 
+# Products of features lose the digits of a direction that is penalised by less than this share of
+# their size; without such a direction they are exact enough, and ten times as fast as QR.
+_SAFE_PRODUCT = 1e-6
 # A row whose leverage is nearer to one than this alone determines a coefficient.
 _LEAST_FREEDOM = 1e-12
+
+
+class LabeledBlock(NamedTuple):
+    """Some of the labeled rows."""
+
+    Z: np.ndarray  # (rows, p) features
+    Y: np.ndarray  # (rows, t) labels
+    weight: np.ndarray  # (rows,)
 
 
 class LabeledFactor(NamedTuple):
@@ -40,8 +52,69 @@ class RidgeFit(NamedTuple):
     intercept: np.ndarray  # (t,)
 
 
+class RidgeSolution(NamedTuple):
+    fit: RidgeFit
+    left_out: np.ndarray  # (n, t) prediction of each row by the fit without it
+
+
+def solve_ridge(
+    blocks: Callable[[], Iterable[LabeledBlock]], penalty: np.ndarray, *, n: int, intercept: bool
+) -> RidgeSolution:
+    """The minimiser and its leave-one-out predictions, the fastest way that keeps the digits."""
+    first = next(iter(blocks()))
+    if len(first.weight) == n:
+        solution = _solve_by_products(*first, penalty, intercept=intercept)
+        if solution is not None:
+            return solution
+    factor = labeled_factor(blocks(), intercept=intercept)
+    left_out = leave_one_out(factor, penalty, blocks(), n=n, intercept=intercept)
+    return RidgeSolution(penalised_ridge(factor, penalty), left_out)
+
+
+def _solve_by_products(
+    Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, penalty: np.ndarray, *, intercept: bool
+) -> RidgeSolution | None:
+    """The same from A^T A or A A^T, whichever is smaller, where that is safe.
+
+    A (n, p) holds the centred features, each divided by the root of its penalty, so that the penalty
+    becomes 1 for all: the smallest eigenvalue of what is factored.
+    """
+    n, p = Z.shape
+    if p == 0 or penalty.min() <= 0:
+        return None
+    z_mean, y_mean = (weight @ Z, weight @ Y) if intercept else (np.zeros(p), np.zeros(Y.shape[1]))
+    root_weight, root_penalty = np.sqrt(weight)[:, None], np.sqrt(penalty)
+    A = root_weight * (Z - z_mean) / root_penalty
+    if not np.square(A).sum() <= 1 / _SAFE_PRODUCT:
+        return None
+    B = root_weight * (Y - y_mean)
+    kappa = 1 - 1 / n  # of the penalty, for the fit on n - 1 rows
+    if p <= n:
+        products, b = A.T @ A, A.T @ B
+        coef = cho_solve(_cholesky(products, 1.0), b)
+        root, _ = _cholesky(products, kappa)
+        T = solve_triangular(root, A.T, trans=1)
+        residual = B - T.T @ solve_triangular(root, b, trans=1)
+        rest = 1 - np.square(T).sum(axis=0)
+    else:
+        products = A @ A.T
+        coef = A.T @ cho_solve(_cholesky(products, 1.0), B)
+        factor = _cholesky(products, kappa)
+        residual = kappa * cho_solve(factor, B)
+        rest = kappa * np.diag(dpotri(factor[0])[0])
+    coef /= root_penalty[:, None]
+    rest = _freedom(rest - intercept * weight)
+    left_out = Y - residual / (root_weight * rest[:, None])
+    return RidgeSolution(RidgeFit(coef, y_mean - z_mean @ coef), left_out)
+
+
+def _cholesky(products: np.ndarray, ridge: float) -> tuple[np.ndarray, bool]:
+    """The upper factor of products + ridge I, as cho_solve takes it."""
+    return cholesky(products + ridge * np.eye(len(products)), check_finite=False), False
+
+
 def labeled_factor(
-    blocks: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]], *, intercept: bool
+    blocks: Iterable[LabeledBlock], *, intercept: bool
 ) -> LabeledFactor:
     """The factor of blocks (Z, Y, weight), one after the other, by repeated QR decomposition.
 
@@ -71,7 +144,7 @@ def penalised_ridge(factor: LabeledFactor, penalty: np.ndarray) -> RidgeFit:
 def leave_one_out(
     factor: LabeledFactor,
     penalty: np.ndarray,
-    blocks: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]],
+    blocks: Iterable[LabeledBlock],
     *,
     n: int,
     intercept: bool,
@@ -87,7 +160,7 @@ def leave_one_out(
         T = root.inverse_transposed((Z - factor.z_mean).T).T
         leverage = weight * (np.square(T).sum(axis=1) + intercept)
         residual = Y - factor.y_mean - T @ target
-        predictions.append(Y - residual / _one_minus(leverage)[:, None])
+        predictions.append(Y - residual / _freedom(1 - leverage)[:, None])
     return np.concatenate(predictions)
 
 
@@ -123,9 +196,8 @@ def _triangle(A: np.ndarray) -> np.ndarray:
     return R
 
 
-def _one_minus(leverage: np.ndarray) -> np.ndarray:
+def _freedom(rest: np.ndarray) -> np.ndarray:
     """1 - h, or NaN for a row that alone determines a coefficient."""
-    rest = 1 - leverage
     return np.where(rest > _LEAST_FREEDOM, rest, np.nan)
 
 
@@ -159,7 +231,7 @@ def ridge_path_errors(
     shrunk = (inverse[:, :, None] * b[:, None, :]).reshape(len(alpha), r * t)
     fitted = (T @ shrunk).reshape(n, r, t)
     leverage = weight[:, None] * (np.square(T) @ inverse + intercept)
-    errors = (Yc[:, None, :] - fitted) / _one_minus(leverage)[:, :, None]
+    errors = (Yc[:, None, :] - fitted) / _freedom(1 - leverage)[:, :, None]
     return np.einsum("i,irt->rt", weight, np.square(errors))
 
 
@@ -178,7 +250,7 @@ def nested_leave_one_out(
     for s, q in enumerate(Q.T):
         residual = residual - np.outer(q, q @ residual)
         leverage = leverage + np.square(q)
-        errors[s] = np.square(residual / _one_minus(leverage)[:, None]).sum(axis=0)
+        errors[s] = np.square(residual / _freedom(1 - leverage)[:, None]).sum(axis=0)
     return errors
 
 

@@ -25,9 +25,9 @@ from twinviews.estimators._checks import (
     check_same_kind,
 )
 from twinviews.kernels import Kernel
-from twinviews.labels import LabeledProblem, LabeledRows
+from twinviews.labels import LabeledProblem, LabeledRows, labeled_blocks
 from twinviews.progress import progress_bar
-from twinviews.regression import labeled_factor, leave_one_out, penalised_ridge
+from twinviews.regression import solve_ridge
 from twinviews.scaling import SCALES, ScaledTable, Scaling, robust_scaling, standard_scaling
 from twinviews.survey import Survey, survey_of
 from twinviews.tables import ArrayTable, Block, StackedTable, Table
@@ -327,19 +327,12 @@ class SemiSupervised(BaseEstimator):
         n_targets = sum(len(problem.targets) for problem in problems)
         coef, intercept = np.zeros((view.W.shape[1], n_targets)), np.zeros(n_targets)
         left_out = []
-        for problem in problems:
-            factor = labeled_factor(problem.blocks(view), intercept=self.fit_intercept)
-            fit = penalised_ridge(factor, choice.penalty)
-            coef[:, problem.targets], intercept[problem.targets] = fit
-            left_out.append(
-                leave_one_out(
-                    factor,
-                    choice.penalty,
-                    problem.blocks(view),
-                    n=len(problem.Y),
-                    intercept=self.fit_intercept,
-                )
+        for problem, blocks in zip(problems, labeled_blocks(problems, view), strict=True):
+            fit, predicted = solve_ridge(
+                blocks, choice.penalty, n=len(problem.Y), intercept=self.fit_intercept
             )
+            coef[:, problem.targets], intercept[problem.targets] = fit
+            left_out.append(predicted)
         self.n_labeled_ = n_labeled
         self._coef, self._intercept = coef, intercept
         self._readout = View(view.columns, view.W @ coef)

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from twinviews.estimators._checks import check_count
 from twinviews.estimators._frame import SemiSupervised
 from twinviews.labels import LabeledProblem
-from twinviews.landmarks import AllRows
 from twinviews.survey import Survey
 from twinviews.tables import Table
 from twinviews.tuning import VIEW_RIDGES, Candidate
@@ -76,13 +75,3 @@ class FeaturesOfView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RidgeOnV
         """
         check_is_fitted(self)
         return self._by_blocks(self._view, self._check_scaled_rows(X))
-
-
-def labeled_rows(problems: Sequence[LabeledProblem]) -> Any:
-    """The distinct rows of all problems: those of one target may be among those of another."""
-    if len(problems) == 1:
-        return problems[0].X
-    rows = AllRows(
-        tuple(problem.X for problem in problems), tuple(problem.weight for problem in problems)
-    )
-    return rows.distinct()[0]

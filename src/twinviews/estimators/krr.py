@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any
 
 from twinviews.estimators._checks import AUTO
-from twinviews.estimators._single_view import ROUNDING_RCOND, RidgeOnView, labeled_rows
+from twinviews.estimators._single_view import ROUNDING_RCOND, RidgeOnView
 from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
 from twinviews.kernels import Kernel, find_kernel
-from twinviews.labels import LabeledProblem
+from twinviews.labels import LabeledProblem, all_labeled
 from twinviews.memory import refuse_what_cannot_fit
 from twinviews.survey import Survey
 from twinviews.tables import Table
@@ -48,7 +48,7 @@ class KRR(RidgeOnView):
         return find_kernel(self.kernel, self.degree)
 
     def _views(self, survey: Survey, problems: Sequence[LabeledProblem]) -> Callable[[float], View]:
-        labeled = labeled_rows([problem.first(MOST_LABELS) for problem in problems])
+        labeled = all_labeled([problem.first(MOST_LABELS) for problem in problems])
         return lambda sigma: nystroem_view(self._kernel(), labeled, sigma, rcond=ROUNDING_RCOND)
 
     def _learn(self, table: Table, survey: Survey, problems: Sequence[LabeledProblem]) -> None:
@@ -57,7 +57,7 @@ class KRR(RidgeOnView):
 
     def _features_for(self, problems: Sequence[LabeledProblem]) -> View:
         """The labeled rows are the landmarks, so other labels mean another view."""
-        labeled = labeled_rows(problems)
+        labeled = all_labeled(problems)
         refuse_what_cannot_fit(
             type(self).__name__, labeled.shape[0], n_matrices=4, instead="SSSL or XNV"
         )

@@ -9,10 +9,10 @@ import numpy as np
 
 from twinviews.estimators._checks import AUTO, check_count, check_number
 from twinviews.estimators._full_kernel import FullKernel
-from twinviews.estimators._single_view import ROUNDING_RCOND, labeled_rows
+from twinviews.estimators._single_view import ROUNDING_RCOND
 from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
 from twinviews.graph import graph_laplacian, kernel_deformation
-from twinviews.labels import LabeledProblem
+from twinviews.labels import LabeledProblem, all_labeled
 from twinviews.landmarks import stack_rows
 from twinviews.tuning import VIEW_RIDGES, Choice, choose_penalty
 from twinviews.views import View, inverse_root
@@ -94,7 +94,7 @@ class LapRLS(FullKernel):
             bending = _Bending(strength, kernel_deformation(K, strength * laplacian), ridge)
             if len(candidates) == 1:
                 return bending
-            view = self._bent_view(bending.deformation, labeled_rows(problems))
+            view = self._bent_view(bending.deformation, all_labeled(problems))
             error = choose_penalty(
                 [view(problem.X) for problem in problems],
                 problems,
@@ -125,7 +125,7 @@ class LapRLS(FullKernel):
         return View(columns, W, float(np.trace(K)) / len(K))
 
     def _features_for(self, problems: Sequence[LabeledProblem]) -> View:
-        return self._bent_view(self._deformation, labeled_rows(problems))
+        return self._bent_view(self._deformation, all_labeled(problems))
 
     def _choose(self, view: View, problems: Sequence[LabeledProblem]) -> tuple[View, Choice]:
         if self._ridge_of_bending is None:
