@@ -1,9 +1,9 @@
-# One command each: make demo, make test, make check, make bench. The first one makes the environment.
+# One command each: make demo, make test, make check, make bench, make replicate. The first one makes the environment.
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: demo test check format bench clean
+.PHONY: demo test check format bench replicate clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -28,6 +28,10 @@ format: $(READY)
 
 bench: $(READY)
 	for program in benchmarks/*.py; do $(BIN)/python $$program || exit 1; done
+
+# The paper's evaluation again; TWINVIEWS_DATA names a folder with data files.
+replicate: $(READY)
+	$(BIN)/twinviews replicate
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

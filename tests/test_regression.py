@@ -107,9 +107,7 @@ def test_leave_one_out_with_weights_keeps_the_sum_of_the_penalty():
 def test_the_fast_solution_is_the_careful_one(n, p, least, equal, intercept):
     Z, Y, weight = problem(8, n, p, equal=equal)
     penalty = least * 10.0 ** np.linspace(0, 4, p)
-    fast = solve_ridge(
-        lambda: iter([LabeledBlock(Z, Y, weight)]), penalty, n=n, intercept=intercept
-    )
+    fast = solve_ridge(lambda: iter([LabeledBlock(Z, Y, weight)]), penalty, n=n, intercept=intercept)
     careful = solve(Z, Y, weight, penalty, intercept)
     assert_allclose(fast.fit.coef, careful.coef, rtol=1e-8, atol=1e-9)
     assert_allclose(fast.fit.intercept, careful.intercept, rtol=1e-8, atol=1e-9)

@@ -114,7 +114,7 @@ class LabeledProblem(NamedTuple):
     targets: np.ndarray  # (t,) which targets these are
 
     @property
-    def X(self) -> Rows:
+    def X(self) -> Rows:  # noqa: N802
         """(m, D)"""
         return self.distinct[self.place]
 

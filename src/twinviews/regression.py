@@ -113,9 +113,7 @@ def _cholesky(products: np.ndarray, ridge: float) -> tuple[np.ndarray, bool]:
     return cholesky(products + ridge * np.eye(len(products)), check_finite=False), False
 
 
-def labeled_factor(
-    blocks: Iterable[LabeledBlock], *, intercept: bool
-) -> LabeledFactor:
+def labeled_factor(blocks: Iterable[LabeledBlock], *, intercept: bool) -> LabeledFactor:
     """The factor of blocks (Z, Y, weight), one after the other, by repeated QR decomposition.
 
     With a column of ones in front, the first step of QR is centring: it leaves the means in its first

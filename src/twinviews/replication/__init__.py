@@ -1,0 +1,1 @@
+"""The paper's evaluation again, with the library's public names only; ours beside the published."""
