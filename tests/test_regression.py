@@ -103,7 +103,7 @@ def test_leave_one_out_with_weights_keeps_the_sum_of_the_penalty():
     equal=st.booleans(),
     intercept=st.booleans(),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_the_fast_solution_is_the_careful_one(n, p, least, equal, intercept):
     Z, Y, weight = problem(8, n, p, equal=equal)
     penalty = least * 10.0 ** np.linspace(0, 4, p)

@@ -95,16 +95,20 @@ def _solve_by_products(
         root, _ = _cholesky(products, kappa)
         T = solve_triangular(root, A.T, trans=1)
         residual = B - T.T @ solve_triangular(root, b, trans=1)
-        rest = 1 - np.square(T).sum(axis=0)
+        rest = 1 - intercept * weight - np.square(T).sum(axis=0)
     else:
         products = A @ A.T
         coef = A.T @ cho_solve(_cholesky(products, 1.0), B)
-        factor = _cholesky(products, kappa)
+        # The constant, which centring took out of A, put back as a direction as large as the others.
+        # As one of size zero it would make up nearly all of the inverse, and what is left of it would
+        # be the difference of near equals. B has no part in it.
+        size = intercept * np.diag(products).max()
+        factor = _cholesky(products + size * (root_weight @ root_weight.T), kappa)
         residual = kappa * cho_solve(factor, B)
-        rest = kappa * np.diag(dpotri(factor[0])[0])
+        constant = intercept * weight / (kappa + size)
+        rest = kappa * (np.diag(dpotri(factor[0])[0]) - constant)
     coef /= root_penalty[:, None]
-    rest = _freedom(rest - intercept * weight)
-    left_out = Y - residual / (root_weight * rest[:, None])
+    left_out = Y - residual / (root_weight * _freedom(rest)[:, None])
     return RidgeSolution(RidgeFit(coef, y_mean - z_mean @ coef), left_out)
 
 

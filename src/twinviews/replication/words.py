@@ -42,7 +42,8 @@ def findings(results: Results) -> list[str]:
     total = len(results.sets)
     said = [
         f"Algorithm 1 as printed, with no ridge inside CCA. Its error, mean over the sets, against "
-        f"that of the better SSSL: {_over_n(literal, 'error')}. The paper prints {_over_n_paper('error')}.",
+        f"that of the better SSSL: {_over_n(literal, 'error')}. The paper prints "
+        f"{_over_n_paper('error')}.",
         f"With a ridge of {CORRELATION_RIDGE:g} inside CCA, the same comparison: "
         f"{_over_n(ours, 'error')}. Its spread over the repetitions: {_over_n(ours, 'spread')}. The "
         f"paper prints {_over_n_paper('spread')}.",
