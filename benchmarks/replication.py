@@ -6,8 +6,8 @@ Reads docs/replication, which `twinviews replicate` wrote; see there for all tab
 import csv
 from pathlib import Path
 
+from twinviews.datasets.paper_sets import PAPER_SETS
 from twinviews.replication.comparison import Cell, reduction
-from twinviews.replication.datasets import PAPER_SETS
 from twinviews.replication.paper import TABLE_LABELS, Published, published_errors
 from workload import report
 

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from twinviews import SSSLRegressor, XNVRegressor
+from twinviews.datasets.preparation import Prepared
 from twinviews.replication import protocol
-from twinviews.replication.datasets import Prepared
 from twinviews.replication.methods import METHODS, METHODS_BY_NAME, Method
 from twinviews.replication.paper import FIGURE_LABELS, FOLDS
 from twinviews.replication.protocol import Tuned, error, repeat, tune

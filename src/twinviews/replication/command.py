@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from twinviews.datasets.downloads import Files, default_cache
+from twinviews.datasets.paper_sets import choose_sets
 from twinviews.replication.comparison import results_of
-from twinviews.replication.datasets import choose_sets
-from twinviews.replication.downloads import Files, default_cache
 from twinviews.replication.report import write_report
 from twinviews.replication.run import Plan, default_jobs, open_store, run
 from twinviews.replication.words import findings, scope

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twinviews.replication.datasets import PaperSet
+from twinviews.datasets.paper_sets import PaperSet
 from twinviews.replication.methods import METHODS
 from twinviews.replication.paper import (
     FIGURE_LABELS,

@@ -13,8 +13,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from twinviews.datasets.paper_sets import PaperSet
 from twinviews.replication.comparison import Results, our_reduction
-from twinviews.replication.datasets import PaperSet
 from twinviews.replication.paper import FIGURE_LABELS, TABLE_LABELS, published_averages
 from twinviews.replication.tables import AGAINST_SSSL
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from twinviews.replication.datasets import Prepared, Task
+from twinviews.datasets.preparation import Prepared, Task
 from twinviews.replication.methods import Method
 from twinviews.replication.paper import FIGURE_LABELS, FOLDS, TUNING_LABELS
 

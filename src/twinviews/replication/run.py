@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-from twinviews.replication.datasets import SETS_BY_NAME, PaperSet, Prepared, load
-from twinviews.replication.downloads import Files, UnobtainableError
+from twinviews.datasets.downloads import Files, UnobtainableError
+from twinviews.datasets.paper_sets import SETS_BY_NAME, PaperSet, load
+from twinviews.datasets.preparation import Prepared
 from twinviews.replication.methods import METHODS, METHODS_BY_NAME
 from twinviews.replication.paper import COMPONENTS, FIGURE_LABELS
 from twinviews.replication.protocol import (

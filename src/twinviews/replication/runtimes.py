@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from twinviews import ExactSSSLRegressor, SSSLRegressor, XNVRegressor
-from twinviews.replication.datasets import SETS_BY_NAME, load
-from twinviews.replication.downloads import Files
+from twinviews.datasets.downloads import Files
+from twinviews.datasets.paper_sets import SETS_BY_NAME, load
 from twinviews.replication.methods import CORRELATION_RIDGE
 from twinviews.replication.paper import COMPONENTS
 

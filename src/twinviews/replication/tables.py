@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from twinviews.datasets.paper_sets import PAPER_SETS
 from twinviews.replication.comparison import (
     Cell,
     Reduction,
@@ -14,7 +15,6 @@ from twinviews.replication.comparison import (
     paper_reduction,
     sets_won,
 )
-from twinviews.replication.datasets import PAPER_SETS
 from twinviews.replication.methods import METHODS, METHODS_BY_NAME
 from twinviews.replication.paper import (
     N_SETS,

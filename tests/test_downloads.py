@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from twinviews.replication.downloads import Download, Files, UnobtainableError, fetch
+from twinviews.datasets.downloads import Download, Files, UnobtainableError, fetch
 
 CONTENT = bytes(range(256)) * 1000
 

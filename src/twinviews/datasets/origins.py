@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twinviews.replication.downloads import Download, Files, UnobtainableError
-from twinviews.replication.formats import (
+from twinviews.datasets.downloads import Download, Files, UnobtainableError
+from twinviews.datasets.formats import (
     Columns,
     numbered,
     read_delimited,

@@ -11,17 +11,17 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.io import savemat
 
-from twinviews.replication import origins
-from twinviews.replication.datasets import (
+from twinviews.datasets import origins
+from twinviews.datasets.downloads import Download, Files, UnobtainableError
+from twinviews.datasets.formats import read_delimited, read_parquet
+from twinviews.datasets.origins import RawTable
+from twinviews.datasets.paper_sets import (
     PAPER_SETS,
     SETS_BY_NAME,
     choose_sets,
     load,
-    prepare,
 )
-from twinviews.replication.downloads import Download, Files, UnobtainableError
-from twinviews.replication.formats import read_delimited, read_parquet
-from twinviews.replication.origins import RawTable
+from twinviews.datasets.preparation import prepare
 
 
 @pytest.fixture
