@@ -26,7 +26,13 @@ def read_parquet(path: Path) -> Columns:
 
 
 def read_delimited(
-    path: Path, member: str, *, delimiter: str = ",", names: Sequence[str] | None = None, skip: int = 0
+    path: Path,
+    member: str,
+    *,
+    delimiter: str = ",",
+    names: Sequence[str] | None = None,
+    header: bool = True,
+    skip: int = 0,
 ) -> Columns:
     """A text table, or the member of a zip file; ``names`` where it has no header of its own."""
     from pyarrow import csv
@@ -34,7 +40,11 @@ def read_delimited(
     with opened(path, member) as file:
         table = csv.read_csv(
             file,
-            read_options=csv.ReadOptions(column_names=names, skip_rows=skip),
+            read_options=csv.ReadOptions(
+                column_names=names,
+                autogenerate_column_names=names is None and not header,
+                skip_rows=skip,
+            ),
             parse_options=csv.ParseOptions(delimiter=delimiter),
             convert_options=csv.ConvertOptions(strings_can_be_null=True, null_values=["", "NA", "NaN"]),
         )

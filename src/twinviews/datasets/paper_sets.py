@@ -304,10 +304,11 @@ SETS_BY_NAME = {paper_set.name: paper_set for paper_set in PAPER_SETS}
 
 def load(paper_set: PaperSet, files: Files) -> Prepared:
     """The set, from the data folder if it is there, else from its public source, made ready."""
-    return prepare(_raw_table(paper_set, files), paper_set.paper_rows, seed=paper_set.number)
+    return prepare(read_raw(paper_set, files), paper_set.paper_rows, seed=paper_set.number)
 
 
-def _raw_table(paper_set: PaperSet, files: Files) -> RawTable:
+def read_raw(paper_set: PaperSet, files: Files) -> RawTable:
+    """As the data folder or the public source has it."""
     if paper_set.parquet is not None and paper_set.from_parquet is not None:
         path = files.in_folder(*paper_set.parquet)
         if path is not None:

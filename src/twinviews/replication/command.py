@@ -9,8 +9,9 @@ from twinviews.datasets.downloads import Files, default_cache
 from twinviews.datasets.paper_sets import choose_sets
 from twinviews.replication.comparison import results_of
 from twinviews.replication.report import write_report
-from twinviews.replication.run import Plan, default_jobs, open_store, run
+from twinviews.replication.run import Plan, open_store, run
 from twinviews.replication.words import findings, scope
+from twinviews.side_by_side import default_jobs
 
 
 def replicate(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
@@ -23,6 +22,7 @@ from twinviews.replication.figures import (
 from twinviews.replication.methods import METHODS
 from twinviews.replication.paper import FIGURE_LABELS
 from twinviews.replication.tables import all_tables, methods_table
+from twinviews.text_tables import write_csv
 
 
 class PageFigure(NamedTuple):
@@ -37,10 +37,10 @@ def write_report(results: Results, output: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     tables = [methods_table(), *all_tables(results)]
     for table in tables:
-        _write_csv(output / "tables" / f"{table.name}.csv", table.columns, table.rows)
-    _write_csv(output / "errors.csv", *_long_errors(results))
-    _write_csv(output / "chosen.csv", *_long_chosen(results))
-    _write_csv(output / "about.csv", *_about(results))
+        table.write_csv(output / "tables")
+    write_csv(output / "errors.csv", *_long_errors(results))
+    write_csv(output / "chosen.csv", *_long_chosen(results))
+    write_csv(output / "about.csv", *_about(results))
     averages = save(averages_figure(results), output / "figures" / "averages")
     figures = [
         PageFigure(
@@ -156,10 +156,3 @@ def _about(results: Results) -> tuple[Sequence[str], Iterable[Sequence[object]]]
         ("minutes", f"{results.seconds_worked / 60:.1f}"),
         ("missing", " ".join(results.missing)),
     ]
-
-
-def _write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(rows)

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
-import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import cache
-from multiprocessing.connection import wait as wait_for
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from twinviews.datasets.downloads import Files, UnobtainableError
@@ -34,6 +25,7 @@ from twinviews.replication.protocol import (
 )
 from twinviews.replication.runtimes import measure_seconds
 from twinviews.replication.store import Store
+from twinviews.side_by_side import as_they_come, bar_style, workers
 
 # To be raised when a change of the protocol changes its numbers.
 PROTOCOL_VERSION = 1
@@ -65,14 +57,14 @@ def run(plan: Plan, store: Store, say: Callable[[str], None]) -> Found:
         for (name, method), tuned in chosen_in_full_run().items():
             if name in names and store.tuned(name, method) is None:
                 store.add_tuned(name, method, tuned)
-    with _workers(plan.jobs) as pool:
+    with workers(plan.jobs) as pool:
         to_tune = [
             (name, method.name)
             for name in names
             for method in METHODS
             if store.tuned(name, method.name) is None
         ]
-        for (name, method), tuned in _side_by_side(
+        for (name, method), tuned in as_they_come(
             pool, _tune, to_tune, plan.files, "1/3 choosing sigma and ridge"
         ):
             store.add_tuned(name, method, tuned)
@@ -87,7 +79,7 @@ def run(plan: Plan, store: Store, say: Callable[[str], None]) -> Found:
             for name in names
             if repetition not in done[name]
         ]
-        for (name, repetition), errors in _side_by_side(
+        for (name, repetition), errors in as_they_come(
             pool, _repeat, to_repeat, (tuned_of, plan.files), "2/3 repetitions"
         ):
             store.add_repetition(name, repetition, FIGURE_LABELS, errors)
@@ -95,7 +87,7 @@ def run(plan: Plan, store: Store, say: Callable[[str], None]) -> Found:
     for (method, name), measure in tqdm(
         measure_seconds(plan.files, names, slow=not plan.quick),
         desc="3/3 run times",
-        **_bar_style(),
+        **bar_style(),
     ):
         if (method, name) not in measured:
             store.add_seconds(method, name, measure())
@@ -162,68 +154,8 @@ def _repeat(
     }
 
 
-# --- many workers ------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _workers(jobs: int) -> Iterator[ProcessPoolExecutor]:
-    # A fresh interpreter each: a fork would copy the threads of BLAS in whatever state they are.
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, context, initializer=_start_worker)
-    try:
-        yield pool
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _start_worker() -> None:
-    """A worker leaves the keyboard to its parent, and ends with it however that ends.
-
-    One BLAS thread: there is a worker for each core, and sums do not depend on how many there are.
-    """
-    threadpool_limits(1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def follow() -> None:
-        wait_for([parent.sentinel])
-        os._exit(1)
-
-    threading.Thread(target=follow, daemon=True).start()
-
-
-def _side_by_side(
-    pool: ProcessPoolExecutor,
-    work: Callable[[Any, Any], Any],
-    items: Sequence[Any],
-    shared: Any,
-    title: str,
-) -> Iterator[tuple[Any, Any]]:
-    """Results as they come, with a bar and the time left."""
-    futures: dict[Future[Any], Any] = {pool.submit(work, item, shared): item for item in items}
-    waiting = set(futures)
-    with tqdm(total=len(items), desc=title, **_bar_style()) as bar:
-        while waiting:
-            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield futures.pop(future), future.result()
-                bar.update()
-
-
-def _bar_style() -> dict[str, Any]:
-    """A bar on a terminal; in a log a line now and then."""
-    return {"mininterval": 0.5 if sys.stderr.isatty() else 60, "smoothing": 0.05, "leave": True}
-
-
-def default_jobs() -> int:
-    """The cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 STORE_NAME = "repetitions.sqlite"
 
 
 def open_store(output: Path) -> Store:
-    output.mkdir(parents=True, exist_ok=True)
     return Store(output / STORE_NAME)

@@ -24,19 +24,11 @@ from twinviews.replication.paper import (
     published_seconds,
 )
 from twinviews.replication.runtimes import RUNTIME_METHODS, RUNTIME_SETS
+from twinviews.text_tables import TextTable
 
 NYSTROEM = ("SSSL_M", "SSSL_2M", "XNV", "XNV literal")
 FOURIER = ("RFF_M", "RFF_2M", "XKS", "XKS literal")
 MISSING = "–"
-
-
-@dataclass(frozen=True)
-class TextTable:
-    name: str  # of its file
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    note: str = ""
 
 
 @dataclass(frozen=True)

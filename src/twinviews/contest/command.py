@@ -1,0 +1,88 @@
+"""One command: enter sets and methods, play what is not yet played, write the standings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from twinviews.contest.peers import PEERS, PEERS_BY_NAME
+from twinviews.contest.run import STORE_NAME, Contest, Rounds, UserTable, run
+from twinviews.contest.sets import choose_contest_sets, user_set
+from twinviews.contest.standings import Standings, all_tables, standings_of
+from twinviews.datasets.downloads import Files, default_cache
+from twinviews.side_by_side import default_jobs
+
+
+def compare(
+    *,
+    table: UserTable | None,
+    data: Path | None,
+    output: Path,
+    names: Sequence[str],
+    half: str | None,
+    methods: Sequence[str],
+    labels: Sequence[int],
+    repetitions: int,
+    online: bool,
+    jobs: int | None,
+    say: Callable[[str], None],
+) -> None:
+    unknown = [name for name in methods if name not in PEERS_BY_NAME]
+    if unknown:
+        raise ValueError(
+            f"There is no method {unknown[0]!r}. The methods are {', '.join(PEERS_BY_NAME)}."
+        )
+    contest = Contest(
+        sets=choose_contest_sets(names, half) if table is None else [user_set(*table)],
+        table=table,
+        files=Files(data, default_cache(), online),
+        methods=methods or [peer.name for peer in PEERS],
+        labels=labels,
+        repetitions=repetitions,
+        jobs=jobs or default_jobs(),
+    )
+    if table is not None:
+        say(f"{table.path}: {contest.sets[0].task} of {table.target!r}.")
+    with Rounds(output / STORE_NAME) as rounds:
+        entered = run(contest, rounds, say)
+        if not any(entered.labels.values()):
+            raise ValueError(
+                f"No set has labels enough for n = {min(labels)}: a third of them are kept for "
+                f"testing, and as many as are used must be left unlabeled. Use smaller --labels."
+            )
+        standings = standings_of(contest, entered, rounds)
+    page = write_standings(standings, output)
+    say(f"The standings are in {page}.")
+
+
+def write_standings(standings: Standings, output: Path) -> Path:
+    """Every table as CSV, and all of them as one Markdown file."""
+    tables = all_tables(standings)
+    (output / "tables").mkdir(parents=True, exist_ok=True)
+    for table in tables:
+        table.write_csv(output / "tables")
+    page = output / "standings.md"
+    parts = [_introduction(standings), *(table.to_markdown() for table in tables)]
+    page.write_text("\n".join(parts), encoding="utf-8")
+    return page
+
+
+def _introduction(standings: Standings) -> str:
+    n_sets = len(standings.sets)
+    lines = [
+        "# The contest",
+        "",
+        f"{n_sets} {'set' if n_sets == 1 else 'sets'}, {standings.repetitions} draws each: test rows "
+        f"that no method has seen, n labels that all methods share, and the rest of the rows without "
+        f"labels. Every method chooses its numbers with those n labels alone. "
+        f"{standings.seconds_worked / 60:.1f} minutes of work.",
+        "",
+        "| method | what it is |",
+        "|---|---|",
+        *(f"| {name} | {PEERS_BY_NAME[name].words} |" for name in standings.methods),
+        "",
+    ]
+    if standings.missing:
+        lines += [f"{name} is missing. {how}  " for name, how in standings.missing.items()]
+        lines.append("")
+    return "\n".join(lines)

@@ -1,0 +1,219 @@
+"""Who takes part. Each method chooses its numbers with the n labels alone, in at most 24 trials.
+
+Inputs come standardised, categories as columns of 0 and 1. A trial is one setting in 5-fold
+cross-validation; methods with a closed form of leave-one-out or of the likelihood use that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import RidgeClassifierCV, RidgeCV
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
+from sklearn.svm import SVC, SVR
+
+from twinviews import (
+    KRRClassifier,
+    KRRRegressor,
+    LapRLSClassifier,
+    LapRLSRegressor,
+    SSSLClassifier,
+    SSSLRegressor,
+    XNVClassifier,
+    XNVRegressor,
+)
+from twinviews.datasets.preparation import Task
+
+FOLDS = 5
+# Methods on matrices of all rows by all rows get no more unlabeled rows than these.
+_ROWS_FOR_SQUARES = 1500
+_ARD_COLUMNS = 50  # a width for each column, up to so many columns
+
+
+@dataclass(frozen=True)
+class Few:
+    """What a method is given: a few labeled rows, many unlabeled ones, and a seed."""
+
+    task: Task
+    X: np.ndarray  # (n, D)
+    y: np.ndarray  # (n,) numbers, or class codes
+    unlabeled: np.ndarray  # (N - n, D)
+    seed: int
+
+    @property
+    def is_regression(self) -> bool:
+        return self.task == "regression"
+
+    def with_unlabeled(self, most: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """All rows, and labels that are missing for the unlabeled ones."""
+        others = self.unlabeled[:most]
+        y = np.full(len(self.X) + len(others), np.nan)
+        y[: len(self.y)] = self.y
+        return np.vstack([self.X, others]), y
+
+    def search(self, model: Any, grid: dict[str, list[Any]]) -> Any:
+        """The best of the grid in 5-fold cross-validation, fitted."""
+        folds = KFold(FOLDS, shuffle=True, random_state=self.seed)
+        scoring = "neg_mean_squared_error" if self.is_regression else "accuracy"
+        return GridSearchCV(model, grid, cv=folds, scoring=scoring).fit(self.X, self.y)
+
+
+@dataclass(frozen=True)
+class Peer:
+    name: str
+    words: str
+    fit: Callable[[Few], Any]  # returns something with predict
+    tasks: tuple[Task, ...] = ("regression", "classification")
+    needs: str | None = None  # a package that may not be installed
+
+    @property
+    def present(self) -> bool:
+        return self.needs is None or find_spec(self.needs) is not None
+
+
+def _ours(regressor: Any, classifier: Any, most: int | None = None) -> Callable[[Few], Any]:
+    """One of our own methods with no argument but the seed: every number is its own choice."""
+
+    def fit(few: Few) -> Any:
+        model = (regressor if few.is_regression else classifier)()
+        parameters = {"progress": False, "random_state": few.seed, "n_threads": 1}
+        known = model.get_params()
+        model.set_params(**{name: value for name, value in parameters.items() if name in known})
+        return model.fit(*few.with_unlabeled(most))
+
+    return fit
+
+
+def _nystroem(few: Few) -> Any:
+    ridge = RidgeCV if few.is_regression else RidgeClassifierCV
+    features = Nystroem(n_components=min(len(few.X) * 4 // 5, 300), random_state=few.seed)
+    model = make_pipeline(features, ridge(alphas=np.logspace(-5, 2, 15)))
+    D = few.X.shape[1]
+    return few.search(model, {"nystroem__gamma": [f / D for f in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)]})
+
+
+def _svm(few: Few) -> Any:
+    D = few.X.shape[1]
+    grid: dict[str, list[Any]] = {"gamma": [f / D for f in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)]}
+    if not few.is_regression:
+        return few.search(SVC(), {**grid, "C": [0.1, 1.0, 10.0, 100.0]})
+    scale = float(few.y.std()) or 1.0
+    grid |= {"C": [scale * c for c in (0.3, 3.0, 30.0, 300.0)]}
+    return few.search(SVR(epsilon=0.05 * scale), grid)
+
+
+def _gaussian_process(few: Few) -> Any:
+    D = few.X.shape[1]
+    widths = np.full(D, np.sqrt(D)) if D <= _ARD_COLUMNS and few.is_regression else np.sqrt(D)
+    kernel = ConstantKernel(1.0, (1e-3, 1e4)) * RBF(widths, (1e-2, 1e4))
+    if few.is_regression:
+        noisy = kernel + WhiteKernel(0.1, (1e-6, 10.0))
+        model = GaussianProcessRegressor(noisy, normalize_y=True, random_state=few.seed)
+        return model.fit(few.X, few.y)
+    return GaussianProcessClassifier(kernel, random_state=few.seed).fit(few.X, few.y)
+
+
+def _random_forest(few: Few) -> Any:
+    kind = RandomForestRegressor if few.is_regression else RandomForestClassifier
+    grid: dict[str, list[Any]] = {"max_features": [0.33, 1.0, "sqrt"], "min_samples_leaf": [1, 3]}
+    return few.search(kind(n_estimators=200, random_state=few.seed), grid)
+
+
+def _boosting(few: Few) -> Any:
+    kind = HistGradientBoostingRegressor if few.is_regression else HistGradientBoostingClassifier
+    grid: dict[str, list[Any]] = {
+        "learning_rate": [0.05, 0.15],
+        "max_leaf_nodes": [5, 31],
+        "min_samples_leaf": [3, 10],
+    }
+    return few.search(kind(random_state=few.seed), grid)
+
+
+def _lightgbm(few: Few) -> Any:
+    from lightgbm import LGBMClassifier, LGBMRegressor
+
+    kind = LGBMRegressor if few.is_regression else LGBMClassifier
+    model = kind(n_estimators=100, n_jobs=1, verbose=-1, random_state=few.seed)
+    grid: dict[str, list[Any]] = {
+        "learning_rate": [0.05, 0.15],
+        "num_leaves": [5, 31],
+        "min_child_samples": [3, 10],
+    }
+    return few.search(model, grid)
+
+
+def _self_training(few: Few) -> Any:
+    """The SVM of the labels, which then labels the rows it is sure of."""
+    best = _svm(few).best_estimator_
+    X, y = few.with_unlabeled(_ROWS_FOR_SQUARES)
+    codes = np.where(np.isnan(y), -1, y).astype(int)
+    model = SelfTrainingClassifier(
+        best.set_params(probability=True, random_state=few.seed), threshold=0.9
+    )
+    return model.fit(X, codes)
+
+
+def _label_spreading(few: Few) -> Any:
+    X, y = few.with_unlabeled(_ROWS_FOR_SQUARES)
+    fold = np.random.default_rng(few.seed).permutation(len(few.y)) % FOLDS
+    D = few.X.shape[1]
+    settings: list[dict[str, Any]] = [{"kernel": "rbf", "gamma": f / D} for f in (0.3, 1.0, 3.0, 10.0)]
+    settings += [{"kernel": "knn", "n_neighbors": k} for k in (5, 10, 20)]
+    errors = []
+    for setting in settings:
+        wrong = 0
+        for part in range(FOLDS):
+            codes = np.where(np.isnan(y), -1, y).astype(int)
+            held_out = np.flatnonzero(fold == part)
+            codes[held_out] = -1
+            model = LabelSpreading(max_iter=100, **setting).fit(X, codes)
+            wrong += int((model.transduction_[held_out] != few.y[held_out]).sum())
+        errors.append(wrong)
+    best = settings[int(np.argmin(errors))]
+    return LabelSpreading(max_iter=100, **best).fit(X, np.where(np.isnan(y), -1, y).astype(int))
+
+
+_CLASSES: tuple[Task, ...] = ("classification",)
+PEERS: tuple[Peer, ...] = (
+    Peer("XNV", "twinviews, no argument given", _ours(XNVRegressor, XNVClassifier)),
+    Peer(
+        "KRR", "kernel ridge regression, all by leave-one-out", _ours(KRRRegressor, KRRClassifier, 500)
+    ),
+    Peer(
+        "SSSL", "ridge on one Nystroem view, all by leave-one-out", _ours(SSSLRegressor, SSSLClassifier)
+    ),
+    Peer(
+        "LapRLS",
+        f"Laplacian regularised least squares, {_ROWS_FOR_SQUARES:,} unlabeled rows",
+        _ours(LapRLSRegressor, LapRLSClassifier, _ROWS_FOR_SQUARES),
+    ),
+    Peer("Nystroem + ridge", "scikit-learn's Nystroem with RidgeCV", _nystroem),
+    Peer("SVM", "scikit-learn's SVR or SVC", _svm),
+    Peer("Gaussian process", "scikit-learn's, by marginal likelihood", _gaussian_process),
+    Peer("random forest", "scikit-learn's, 200 trees", _random_forest),
+    Peer("boosting", "scikit-learn's histogram boosting", _boosting),
+    Peer("LightGBM", "100 trees", _lightgbm, needs="lightgbm"),
+    Peer("self-training", "scikit-learn's, around the SVM", _self_training, _CLASSES),
+    Peer(
+        "label spreading",
+        f"scikit-learn's, {_ROWS_FOR_SQUARES:,} unlabeled rows",
+        _label_spreading,
+        _CLASSES,
+    ),
+)
+PEERS_BY_NAME = {peer.name: peer for peer in PEERS}

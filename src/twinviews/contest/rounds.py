@@ -1,0 +1,75 @@
+"""One round: draw test rows, unlabeled rows and nested labels of a set, and let a method predict."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from twinviews.contest.peers import Few, Peer
+from twinviews.datasets.origins import RawTable
+from twinviews.datasets.preparation import Task, prepare
+
+LABELS = (50, 100, 200, 500)
+MOST_TEST_ROWS = 2000
+MOST_ROWS = 10_000  # unlabeled ones among them
+_TEST_SHARE = 0.3
+
+
+class Draw(NamedTuple):
+    """The rows of one repetition; every method and every n sees the same."""
+
+    X: np.ndarray  # training rows, the first of them to be labeled
+    y: np.ndarray  # NaN where unknown
+    X_test: np.ndarray
+    y_test: np.ndarray
+
+
+class Outcome(NamedTuple):
+    error: float
+    seconds: float  # to tune and fit
+
+
+def draw(raw: RawTable, task: Task, repetition: int, seed: int) -> Draw:
+    """Test rows, then training rows: labeled ones first, in random order.
+
+    For classes, the first labels hold one of each class, so that no method meets a class for the
+    first time in the test rows.
+    """
+    rng = np.random.default_rng([seed, repetition])
+    known = rng.permutation(np.flatnonzero(~np.isnan(raw.y)))
+    n_test = min(MOST_TEST_ROWS, int(_TEST_SHARE * len(known)))
+    test, labeled = known[:n_test], known[n_test:]
+    if task == "classification":
+        _, first = np.unique(raw.y[labeled], return_index=True)
+        labeled = np.concatenate([labeled[first], np.delete(labeled, first)])
+    unknown = rng.permutation(np.flatnonzero(np.isnan(raw.y)))
+    train = np.concatenate([labeled, unknown])[:MOST_ROWS]
+    rows = np.concatenate([train, test])
+    is_test = np.arange(len(rows)) >= len(train)
+    features = {name: column[rows] for name, column in raw.features.items()}
+    return Draw(*prepare(RawTable(features, raw.y[rows], is_test), len(train), seed=0))
+
+
+def play(peer: Peer, rows: Draw, task: Task, n: int, seed: int) -> Outcome:
+    """Error on the test rows of the method with the first n labels."""
+    few = Few(task, rows.X[:n], rows.y[:n], rows.X[n:], seed)
+    start = time.perf_counter()
+    # Rounds run side by side, and threads on so few rows only wait for each other.
+    with warnings.catch_warnings(), threadpool_limits(1):
+        # Rare classes in folds, likelihoods at the edge of their bounds: a peer's own affair.
+        warnings.simplefilter("ignore")
+        model = peer.fit(few)
+        seconds = time.perf_counter() - start
+        predicted = model.predict(rows.X_test)
+    return Outcome(error(task, rows.y_test, predicted), seconds)
+
+
+def error(task: Task, truth: np.ndarray, predicted: np.ndarray) -> float:
+    """Share of rows in the wrong class, or mean squared error over the variance of the truth."""
+    if task == "classification":
+        return float(np.mean(predicted != truth))
+    return float(np.mean(np.square(truth - predicted)) / np.var(truth))

@@ -1,0 +1,63 @@
+"""What a contest shows: mean errors, ranks, and paired comparisons with their uncertainty."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import rankdata, t
+
+CONFIDENCE = 0.95
+
+
+class Paired(NamedTuple):
+    """One method against another over the same draws, or over the same sets."""
+
+    ratio: float  # geometric mean of error / error
+    low: float  # ends of the confidence interval
+    high: float
+
+    @property
+    def verdict(self) -> str:
+        if self.high < 1:
+            return "win"
+        return "loss" if self.low > 1 else "level"
+
+
+def paired_ratio(ours: np.ndarray, theirs: np.ndarray) -> Paired:
+    """Of errors that belong together: Student's interval of the mean log ratio.
+
+    An error of zero counts as half of the least error above zero; with fewer than two pairs the
+    interval is without end.
+    """
+    positive = np.concatenate([ours[ours > 0], theirs[theirs > 0]])
+    floor = positive.min() / 2 if len(positive) else 1.0
+    logs = np.log(np.maximum(ours, floor) / np.maximum(theirs, floor))
+    mean = float(logs.mean())
+    if len(logs) < 2:
+        return Paired(float(np.exp(mean)), 0.0, np.inf)
+    error = float(logs.std(ddof=1)) / np.sqrt(len(logs))
+    reach = float(t.ppf((1 + CONFIDENCE) / 2, len(logs) - 1)) * error
+    return Paired(float(np.exp(mean)), float(np.exp(mean - reach)), float(np.exp(mean + reach)))
+
+
+def mean_ranks(errors: np.ndarray) -> np.ndarray:
+    """(methods,) mean over the rows of a (sets, methods) table of errors; 1 is the lowest error."""
+    return np.asarray(rankdata(errors, axis=1).mean(axis=0))
+
+
+def best_of_others(errors: np.ndarray, place: int) -> np.ndarray:
+    """(sets,) the least error of any other method on each set, chosen in hindsight."""
+    return np.asarray(np.delete(errors, place, axis=1).min(axis=1))
+
+
+class Tally(NamedTuple):
+    wins: int
+    level: int
+    losses: int
+
+
+def tally(comparisons: Sequence[Paired]) -> Tally:
+    verdicts = [one.verdict for one in comparisons]
+    return Tally(*(verdicts.count(word) for word in ("win", "level", "loss")))
