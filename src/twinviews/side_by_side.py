@@ -55,6 +55,8 @@ def as_they_come(
     title: str,
 ) -> Iterator[tuple[Item, Any]]:
     """(item, work(item, shared)) of all items, in the order in which they are done."""
+    if not items:
+        return
     futures: dict[Future[Any], Item] = {pool.submit(work, item, shared): item for item in items}
     waiting = set(futures)
     with tqdm(total=len(items), desc=title, **bar_style()) as bar:

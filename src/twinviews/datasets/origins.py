@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -166,13 +167,14 @@ def openml(data_id: int, *, classes: bool = False) -> Callable[[Files], RawTable
                 f"It is OpenML's data set {data_id}. Leave out --offline to fetch it."
             )
         try:
-            found = fetch_openml(
-                data_id=data_id, as_frame=False, parser="liac-arff", data_home=str(files.cache)
-            )
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # about trying again; what matters is said below
+                found = fetch_openml(
+                    data_id=data_id, as_frame=False, parser="liac-arff", data_home=str(files.cache)
+                )
         except (OSError, ValueError) as error:
             raise UnobtainableError(
-                f"OpenML's data set {data_id} could not be fetched ({error}). Put its Parquet file in "
-                f"the data folder instead."
+                f"OpenML's data set {data_id} could not be fetched ({error})."
             ) from error
         y = found.target.astype(float)
         return RawTable(numbered(found.data), np.where(y > 0, 1.0, -1.0) if classes else y)

@@ -313,10 +313,13 @@ def read_raw(paper_set: PaperSet, files: Files) -> RawTable:
         path = files.in_folder(*paper_set.parquet)
         if path is not None:
             return paper_set.from_parquet(read_parquet(path))
+    instead = f" The data folder may hold it as {paper_set.parquet[0]}." if paper_set.parquet else ""
     if paper_set.from_origin is None:
-        file = f" It can be read from {paper_set.parquet[0]}." if paper_set.parquet else ""
-        raise UnobtainableError(f"It has no public source ({paper_set.source}).{file}")
-    raw = paper_set.from_origin(files)
+        raise UnobtainableError(f"It has no public source ({paper_set.source}).{instead}")
+    try:
+        raw = paper_set.from_origin(files)
+    except UnobtainableError as error:
+        raise UnobtainableError(f"{error}{instead}") from error
     if len(raw.features) != paper_set.paper_columns:
         raise ValueError(
             f"What came as {paper_set.name} ({paper_set.source}) has {len(raw.features):,} columns, "

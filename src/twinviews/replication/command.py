@@ -36,8 +36,6 @@ def replicate(
         say("A quick run: few repetitions, with the sigma and ridge of the full run.")
     with open_store(output) as store:
         found = run(plan, store, say)
-        if not found.present:
-            raise ValueError("None of the sets could be had. Name a folder with data files by --data.")
         results = results_of(
             store,
             found.present,

@@ -52,6 +52,8 @@ class Found(NamedTuple):
 def run(plan: Plan, store: Store, say: Callable[[str], None]) -> Found:
     """Do what is not yet in the store."""
     found = _look_for_sets(plan, store, say)
+    if not found.present:
+        raise ValueError("None of the sets could be had. Name a folder with data files by --data.")
     names = [paper_set.name for paper_set in found.present]
     if plan.quick:
         for (name, method), tuned in chosen_in_full_run().items():
@@ -84,12 +86,11 @@ def run(plan: Plan, store: Store, say: Callable[[str], None]) -> Found:
         ):
             store.add_repetition(name, repetition, FIGURE_LABELS, errors)
     measured = store.seconds()
-    for (method, name), measure in tqdm(
-        measure_seconds(plan.files, names, slow=not plan.quick),
-        desc="3/3 run times",
-        **bar_style(),
-    ):
-        if (method, name) not in measured:
+    to_measure = [
+        one for one in measure_seconds(plan.files, names, slow=not plan.quick) if one[0] not in measured
+    ]
+    if to_measure:
+        for (method, name), measure in tqdm(to_measure, desc="3/3 run times", **bar_style()):
             store.add_seconds(method, name, measure())
     return found
 
