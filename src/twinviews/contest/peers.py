@@ -188,6 +188,19 @@ def _label_spreading(few: Few) -> Any:
     return LabelSpreading(max_iter=100, **best).fit(X, np.where(np.isnan(y), -1, y).astype(int))
 
 
+def _tri_training(few: Few) -> Any:
+    """Three SVMs on resampled labels, each of which learns from what the other two agree on."""
+    from sslearn.wrapper import TriTraining, TriTrainingRegressor
+
+    base = _svm(few).best_estimator_
+    X, y = few.with_unlabeled(_ROWS_FOR_SQUARES)
+    if few.is_regression:
+        return TriTrainingRegressor(base, random_state=few.seed, n_jobs=1).fit(X, y)
+    codes = np.where(np.isnan(y), -1, y).astype(int)
+    base.set_params(probability=True)  # without it sslearn takes a path that NumPy 2 does not know
+    return TriTraining(base, random_state=few.seed, n_jobs=1).fit(X, codes)
+
+
 _CLASSES: tuple[Task, ...] = ("classification",)
 PEERS: tuple[Peer, ...] = (
     Peer("XNV", "twinviews, no argument given", _ours(XNVRegressor, XNVClassifier)),
@@ -208,6 +221,7 @@ PEERS: tuple[Peer, ...] = (
     Peer("random forest", "scikit-learn's, 200 trees", _random_forest),
     Peer("boosting", "scikit-learn's histogram boosting", _boosting),
     Peer("LightGBM", "100 trees", _lightgbm, needs="lightgbm"),
+    Peer("tri-training", "sslearn's, around the SVM", _tri_training, needs="sslearn"),
     Peer("self-training", "scikit-learn's, around the SVM", _self_training, _CLASSES),
     Peer(
         "label spreading",
