@@ -105,6 +105,21 @@ def test_a_method_is_given_n_labels_and_all_other_rows_without():
     assert error("classification", np.array([0.0, 1, 2]), np.array([0, 1, 1])) == pytest.approx(1 / 3)
 
 
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_a_method_that_fails_counts_as_a_constant_and_is_told(task):
+    def fit(few):
+        raise RuntimeError("no convergence")
+
+    rows = draw(raw(classes=3 if task == "classification" else None), task, 0, seed=1)
+    outcome = play(Peer("broken", "", fit), rows, task, 50, seed=0)
+    assert outcome.failure == "RuntimeError: no convergence"
+    if task == "regression":
+        expected = np.mean((rows.y_test - rows.y[:50].mean()) ** 2) / rows.y_test.var()
+    else:
+        expected = np.mean(rows.y_test != np.bincount(rows.y[:50].astype(int)).argmax())
+    assert_allclose(outcome.error, expected)
+
+
 @pytest.mark.parametrize("peer", PEERS, ids=lambda peer: peer.name)
 def test_every_method_really_runs_and_learns(peer):
     assert peer.present, f"{peer.needs} belongs to the extra 'peers'"
@@ -113,6 +128,7 @@ def test_every_method_really_runs_and_learns(peer):
         outcome = play(peer, rows, task, 60, seed=0)
         shares = np.bincount(rows.y_test.astype(int)) if task == "classification" else None
         naive = 1.0 if shares is None else 1 - shares.max() / shares.sum()
+        assert outcome.failure is None
         assert outcome.error < 0.8 * naive
         assert outcome.seconds > 0
 
@@ -266,6 +282,19 @@ def test_a_contest_on_a_users_table_goes_on_where_it_was(table, tmp_path):
     assert "1 set, 3 draws each" in text
     assert "| 50 | XNV |" in text
     assert (tmp_path / "tables" / "regression_summary.csv").exists()
+
+
+def test_failures_are_in_the_standings(table, tmp_path, monkeypatch):
+    from twinviews.contest.run import Rounds
+
+    given = (table, "--target", "price", "--labels", "20", "--methods", "KRR", "-o", tmp_path)
+    with Rounds(tmp_path / STORE_NAME) as rounds:
+        rounds.insert("rounds", [("prices", 0, 20, "KRR", 1.0, 0.1, "ValueError: too odd")])
+    done = compare(*given, "--repetitions", 2)
+    assert done.exit_code == 0, done.output
+    text = (tmp_path / "standings.md").read_text()
+    assert "KRR failed on prices with n = 20 in 1 of 2 draws" in text
+    assert "ValueError: too odd" in text
 
 
 @pytest.mark.parametrize(

@@ -85,4 +85,9 @@ def _introduction(standings: Standings) -> str:
     if standings.missing:
         lines += [f"{name} is missing. {how}  " for name, how in standings.missing.items()]
         lines.append("")
-    return "\n".join(lines)
+    for (name, n, method), failed in standings.failures.items():
+        lines.append(
+            f"{method} failed on {name} with n = {n} in {len(failed)} of {standings.repetitions} "
+            f"draws, which count as its best constant. The first failure: {failed[0]}  "
+        )
+    return "\n".join([*lines, ""])

@@ -31,6 +31,7 @@ class Draw(NamedTuple):
 class Outcome(NamedTuple):
     error: float
     seconds: float  # to tune and fit
+    failure: str | None = None  # what went wrong, if the method could not predict at all
 
 
 def draw(raw: RawTable, task: Task, repetition: int, seed: int) -> Draw:
@@ -55,17 +56,35 @@ def draw(raw: RawTable, task: Task, repetition: int, seed: int) -> Draw:
 
 
 def play(peer: Peer, rows: Draw, task: Task, n: int, seed: int) -> Outcome:
-    """Error on the test rows of the method with the first n labels."""
+    """Error on the test rows of the method with the first n labels.
+
+    A method that fails is given the error of the constant that suits its labels best, and the
+    failure is noted: one peer's bug must not end a contest of hours, nor go unseen.
+    """
     few = Few(task, rows.X[:n], rows.y[:n], rows.X[n:], seed)
     start = time.perf_counter()
+    failure = None
     # Rounds run side by side, and threads on so few rows only wait for each other.
     with warnings.catch_warnings(), threadpool_limits(1):
         # Rare classes in folds, likelihoods at the edge of their bounds: a peer's own affair.
         warnings.simplefilter("ignore")
-        model = peer.fit(few)
-        seconds = time.perf_counter() - start
-        predicted = model.predict(rows.X_test)
-    return Outcome(error(task, rows.y_test, predicted), seconds)
+        try:
+            model = peer.fit(few)
+            seconds = time.perf_counter() - start
+            predicted = model.predict(rows.X_test)
+        except Exception as problem:
+            seconds = time.perf_counter() - start
+            failure = f"{type(problem).__name__}: {problem}"
+            predicted = np.full(len(rows.X_test), _constant(few))
+    return Outcome(error(task, rows.y_test, predicted), seconds, failure)
+
+
+def _constant(few: Few) -> float:
+    """The mean of the labels, or the class that most of them are of."""
+    if few.is_regression:
+        return float(few.y.mean())
+    classes, counts = np.unique(few.y, return_counts=True)
+    return float(classes[counts.argmax()])
 
 
 def error(task: Task, truth: np.ndarray, predicted: np.ndarray) -> float:

@@ -46,6 +46,7 @@ class Rounds(Ledger):
     schema = """
     CREATE TABLE IF NOT EXISTS rounds (
         set_name TEXT, repetition INTEGER, n INTEGER, method TEXT, error REAL, seconds REAL,
+        failure TEXT,
         PRIMARY KEY (set_name, repetition, n, method)
     );
     """
@@ -55,8 +56,8 @@ class Rounds(Ledger):
 
     def outcome(self, set_name: str, repetition: int, n: int, method: str) -> Outcome:
         (found,) = self.rows(
-            "SELECT error, seconds FROM rounds WHERE set_name = ? AND repetition = ? AND n = ? "
-            "AND method = ?",
+            "SELECT error, seconds, failure FROM rounds WHERE set_name = ? AND repetition = ? "
+            "AND n = ? AND method = ?",
             set_name,
             repetition,
             n,

@@ -28,6 +28,7 @@ class Standings:
     repetitions: int
     errors: dict[tuple[str, int, str], np.ndarray]  # set, n, method -> (repetitions,)
     seconds: dict[tuple[str, int, str], float]  # mean over the repetitions
+    failures: dict[tuple[str, int, str], list[str]]  # what went wrong, where something did
     seconds_worked: float
 
     def methods_of(self, task: Task) -> list[str]:
@@ -42,7 +43,7 @@ class Standings:
 
 def standings_of(contest: Contest, entered: Entered, rounds: Rounds) -> Standings:
     methods = tuple(peer.name for peer in PEERS if peer.name in contest.methods and peer.present)
-    errors, seconds = {}, {}
+    errors, seconds, failures = {}, {}, {}
     for one in entered.sets:
         for n in entered.labels[one.name]:
             for method in methods:
@@ -54,6 +55,9 @@ def standings_of(contest: Contest, entered: Entered, rounds: Rounds) -> Standing
                 ]
                 errors[one.name, n, method] = np.array([outcome.error for outcome in outcomes])
                 seconds[one.name, n, method] = float(np.mean([outcome.seconds for outcome in outcomes]))
+                failed = [outcome.failure for outcome in outcomes if outcome.failure is not None]
+                if failed:
+                    failures[one.name, n, method] = failed
     return Standings(
         tuple(entered.sets),
         entered.labels,
@@ -62,6 +66,7 @@ def standings_of(contest: Contest, entered: Entered, rounds: Rounds) -> Standing
         contest.repetitions,
         errors,
         seconds,
+        failures,
         rounds.seconds_worked(),
     )
 
@@ -110,7 +115,7 @@ def summary_table(standings: Standings, task: Task, numbers: list[int]) -> TextT
             row = [str(n), method]
             row.append(_ratio(_against(errors, methods, place, BASELINE)))
             row.append(_ratio(_against(errors, methods, place, OURS)))
-            row.append(f"{paired_ratio(errors[:, place], best_of_others(errors, place)).ratio:.3f}")
+            row.append(_hindsight(errors, place))
             row.append(f"{ranks[place]:.1f}")
             row.append(_tally(standings, sets, n, method))
             row.append(f"{np.median([standings.seconds[one.name, n, method] for one in sets]):.2f}")
@@ -139,6 +144,12 @@ def _against(errors: np.ndarray, methods: list[str], place: int, rival: str) -> 
     if rival not in methods or methods[place] == rival:
         return None
     return paired_ratio(errors[:, place], errors[:, methods.index(rival)])
+
+
+def _hindsight(errors: np.ndarray, place: int) -> str:
+    if errors.shape[1] < 2:
+        return ""
+    return f"{paired_ratio(errors[:, place], best_of_others(errors, place)).ratio:.3f}"
 
 
 def _tally(standings: Standings, sets: list[ContestSet], n: int, method: str) -> str:
