@@ -7,8 +7,8 @@ import csv
 from pathlib import Path
 
 from twinviews.datasets.paper_sets import PAPER_SETS
-from twinviews.replication.comparison import Cell, reduction
-from twinviews.replication.paper import TABLE_LABELS, Published, published_errors
+from twinviews.replication.comparison import Cell, is_no_worse, reduction
+from twinviews.replication.paper import TABLE_LABELS, published_errors
 from workload import report
 
 FOLDER = Path(__file__).parent.parent / "docs" / "replication"
@@ -63,8 +63,7 @@ def _within_two_deviations(cells: dict[tuple[str, str, int], Cell], n: int) -> i
     count = 0
     for one in PAPER_SETS:
         if one.whole and (one.name, "XNV", n) in cells:
-            paper: Published = printed[one.result_row, "XNV", n]
-            count += cells[one.name, "XNV", n].error <= paper.error + 2 * paper.deviation
+            count += is_no_worse(cells[one.name, "XNV", n], printed[one.result_row, "XNV", n])
     return count
 
 

@@ -10,8 +10,8 @@ from scipy.stats import ttest_rel
 
 from twinviews.cli import main
 from twinviews.contest.peers import PEERS, PEERS_BY_NAME, Few, Peer
-from twinviews.contest.rounds import MOST_ROWS, draw, error, play
-from twinviews.contest.run import STORE_NAME
+from twinviews.contest.rounds import MOST_ROWS, draw, play
+from twinviews.contest.run import STORE_NAME, Rounds
 from twinviews.contest.sets import (
     CONTEST_SETS,
     CONTEST_SETS_BY_NAME,
@@ -20,6 +20,7 @@ from twinviews.contest.sets import (
 )
 from twinviews.contest.statistics import best_of_others, mean_ranks, paired_ratio, tally
 from twinviews.datasets.downloads import Files, UnobtainableError
+from twinviews.datasets.measures import error_rate
 from twinviews.datasets.origins import RawTable
 
 
@@ -102,7 +103,8 @@ def test_a_method_is_given_n_labels_and_all_other_rows_without():
     assert np.isnan(y[50:]).all()
     expected = np.mean((rows.y_test - few.y.mean()) ** 2) / rows.y_test.var()
     assert_allclose(outcome.error, expected)
-    assert error("classification", np.array([0.0, 1, 2]), np.array([0, 1, 1])) == pytest.approx(1 / 3)
+    rate = error_rate(np.array([0.0, 1, 2]), np.array([0, 1, 1]))
+    assert rate == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize("task", ["regression", "classification"])
@@ -284,9 +286,7 @@ def test_a_contest_on_a_users_table_goes_on_where_it_was(table, tmp_path):
     assert (tmp_path / "tables" / "regression_summary.csv").exists()
 
 
-def test_failures_are_in_the_standings(table, tmp_path, monkeypatch):
-    from twinviews.contest.run import Rounds
-
+def test_failures_are_in_the_standings(table, tmp_path):
     given = (table, "--target", "price", "--labels", "20", "--methods", "KRR", "-o", tmp_path)
     with Rounds(tmp_path / STORE_NAME) as rounds:
         rounds.insert("rounds", [("prices", 0, 20, "KRR", 1.0, 0.1, "ValueError: too odd")])

@@ -111,3 +111,14 @@ def test_offline_names_the_address(tmp_path):
     files = Files(None, tmp_path / "cache", online=False)
     with pytest.raises(UnobtainableError, match=r"Get http://somewhere/file .* as file.bin"):
         files.get(Download("http://somewhere/file", "file.bin"))
+
+
+def test_a_file_without_its_note_is_kept_and_gets_one(server, tmp_path):
+    """As after a stop between the file and its note: the file is whole, for it was renamed."""
+    url, handler = server
+    download = Download(f"{url}/whole", "file.bin")
+    fetch(download, tmp_path)
+    (tmp_path / "file.bin.sha256").unlink()
+    fetch(download, tmp_path)
+    assert handler.requests == 1
+    assert RIGHT in (tmp_path / "file.bin.sha256").read_text()

@@ -1,7 +1,5 @@
 """The same table through memory, files, parts, Dask and Spark gives the same model."""
 
-import os
-import shutil
 import sys
 
 import numpy as np
@@ -14,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from conftest import CLASSIFIERS, REGRESSORS, make
+from conftest import CLASSIFIERS, REGRESSORS, local_spark, make
 from twinviews import XNVClassifier, XNVRegressor
 from twinviews.moments import Moments
 from twinviews.survey import Survey
@@ -359,24 +357,10 @@ def test_dask_brings_only_summaries_to_the_client(dask_client, monkeypatch):
 
 # --- Spark: local, two threads ---------------------------------------------------------------------
 
-JAVA = shutil.which("java")
-
 
 @pytest.fixture(scope="module")
 def spark():
-    if JAVA is None:
-        pytest.skip("Spark needs Java 17, and there is no java on this machine")
-    from pyspark.sql import SparkSession
-
-    os.environ["PYSPARK_PYTHON"] = sys.executable  # its workers must find this package
-    session = (
-        SparkSession.builder.master("local[2,4]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.sql.shuffle.partitions", "3")
-        .getOrCreate()
-    )
+    session = local_spark()
     yield session
     session.stop()
 

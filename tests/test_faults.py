@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from conftest import local_spark
 from twinviews import XNVClassifier, XNVRegressor
 from twinviews.checkpoint import Checkpoint
 from twinviews.moments import Moments
@@ -167,20 +167,9 @@ def test_a_dask_worker_that_is_killed_changes_nothing(rows):
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_spark_task_that_fails_once_changes_nothing(rows, tmp_path):
-    if shutil.which("java") is None:
-        pytest.skip("Spark needs Java 17, and there is no java on this machine")
-    from pyspark.sql import SparkSession
-
     path, names, X = rows
     expected = XNVRegressor(**GIVEN, random_state=0).fit_table(path, target="y", columns=names)
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    session = (
-        SparkSession.builder.master("local[2,4]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .getOrCreate()
-    )
+    session = local_spark()
     flag = str(tmp_path / "failed")
 
     def fail_once(batches):

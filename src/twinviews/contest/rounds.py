@@ -10,6 +10,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from twinviews.contest.peers import Few, Peer
+from twinviews.datasets.measures import error_rate, normalised_squared_error
 from twinviews.datasets.origins import RawTable
 from twinviews.datasets.preparation import Task, prepare
 
@@ -76,7 +77,8 @@ def play(peer: Peer, rows: Draw, task: Task, n: int, seed: int) -> Outcome:
             seconds = time.perf_counter() - start
             failure = f"{type(problem).__name__}: {problem}"
             predicted = np.full(len(rows.X_test), _constant(few))
-    return Outcome(error(task, rows.y_test, predicted), seconds, failure)
+    measure = normalised_squared_error if few.is_regression else error_rate
+    return Outcome(measure(rows.y_test, predicted), seconds, failure)
 
 
 def _constant(few: Few) -> float:
@@ -85,10 +87,3 @@ def _constant(few: Few) -> float:
         return float(few.y.mean())
     classes, counts = np.unique(few.y, return_counts=True)
     return float(classes[counts.argmax()])
-
-
-def error(task: Task, truth: np.ndarray, predicted: np.ndarray) -> float:
-    """Share of rows in the wrong class, or mean squared error over the variance of the truth."""
-    if task == "classification":
-        return float(np.mean(predicted != truth))
-    return float(np.mean(np.square(truth - predicted)) / np.var(truth))

@@ -63,8 +63,12 @@ def fetch(download: Download, cache: Path, *, progress: bool = True) -> Path:
     path = cache / download.file
     note = path.with_name(path.name + ".sha256")
     expected = download.sha256 or (note.read_text().split()[0] if note.exists() else None)
-    if path.exists() and (expected is None or sha256_of(path) == expected):
-        return path
+    if path.exists():
+        found = sha256_of(path)
+        if expected is None:  # stopped between the file and its note
+            note.write_text(f"{found}  {path.name}\n")
+        if expected in (None, found):
+            return path
     cache.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=cache, prefix=f".{path.name}-")
     part = Path(name)

@@ -38,13 +38,13 @@ class PaperSet:
         return self.row or self.number
 
 
-def column_target(name: str = "target", drop: str = "target") -> Callable[[Columns], RawTable]:
+def column_target(name: str = "target") -> Callable[[Columns], RawTable]:
     """Parquet columns: one is the target, ``is_test`` marks the official split."""
 
     def read(columns: Columns) -> RawTable:
         test = columns.pop("is_test", None)
         y = columns[name]
-        features = {key: values for key, values in columns.items() if not key.startswith(drop)}
+        features = {key: values for key, values in columns.items() if not key.startswith("target")}
         return RawTable(features, y, None if test is None else test > 0)
 
     return read

@@ -152,13 +152,16 @@ def sets_won(results: Results, method: str, rivals: Sequence[str], n: int) -> in
     )
 
 
-def no_worse_than_printed(results: Results, method: str, n: int, deviations: float = 2) -> list[str]:
-    """Complete sets whose error is at most the paper's plus that many of its deviations."""
+def is_no_worse(ours: Cell, paper: Published) -> bool:
+    """Whether our error is at most the paper's plus two of its printed deviations."""
+    return ours.error <= paper.error + 2 * paper.deviation
+
+
+def no_worse_than_printed(results: Results, method: str, n: int) -> list[str]:
+    """The complete sets on which that holds."""
     found = []
     for one in results.sets:
         paper = results.paper_cell(one, method, n)
-        if one.whole and paper is not None:
-            limit = paper.error + deviations * paper.deviation
-            if results.cell(one, method, n).error <= limit:
-                found.append(one.name)
+        if one.whole and paper is not None and is_no_worse(results.cell(one, method, n), paper):
+            found.append(one.name)
     return found

@@ -19,7 +19,12 @@ from twinviews.replication.paper import FIGURE_LABELS, TABLE_LABELS, published_a
 from twinviews.replication.tables import AGAINST_SSSL
 
 # The same bytes for the same numbers, and text that a browser sets itself.
-_STYLE: Any = {"svg.hashsalt": "twinviews", "svg.fonttype": "none", "font.size": 8}
+_STYLE: Any = {
+    "svg.hashsalt": "twinviews",
+    "svg.fonttype": "none",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 8,
+}
 # Of the palette of Okabe and Ito, which colour-blind readers can tell apart; one marker each.
 _LOOKS = {
     "XNV": ("#0072B2", "o", "-"),
@@ -61,18 +66,21 @@ def _draw_ours(axes: Axes, results: Results, one: PaperSet, method: str) -> None
     cells = [results.cell(one, method, n) for n in FIGURE_LABELS]
     # Beside each other, so that bars do not hide one another.
     shift = 5 * (list(_LOOKS).index(method) - 4)
-    axes.errorbar(
-        np.array(FIGURE_LABELS) + shift,
-        [cell.error for cell in cells],
-        yerr=[cell.deviation for cell in cells],
+    x, errors = np.array(FIGURE_LABELS) + shift, np.array([cell.error for cell in cells])
+    deviations = np.array([cell.deviation for cell in cells])
+    axes.plot(
+        x,
+        errors,
         color=colour,
         marker=marker,
         markersize=3,
         linestyle=line,
         linewidth=1.6 if method in ("XNV", "XKS") else 1,
-        elinewidth=0.6,
         label=method,
     )
+    # All bars as one broken line: a path for each would make the page twice as large.
+    ends = np.column_stack([errors - deviations, errors + deviations, np.full(len(x), np.nan)])
+    axes.plot(np.repeat(x, 3), ends.ravel(), color=colour, linewidth=0.6)
 
 
 def _draw_paper(axes: Axes, results: Results, one: PaperSet, method: str) -> None:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.distance import pdist
 
+from twinviews.datasets.measures import error_rate, normalised_squared_error
 from twinviews.datasets.preparation import Prepared, Task
 from twinviews.replication.methods import Method
 from twinviews.replication.paper import FIGURE_LABELS, FOLDS, TUNING_LABELS
@@ -90,9 +91,9 @@ def repeat(
 
 def error(task: Task, truth: np.ndarray, predicted: np.ndarray) -> float:
     """Share of rows in the wrong class, or mean squared error over the variance of the truth."""
-    if task == "classification":
-        return float(np.mean((predicted > 0) != (truth > 0)))
-    return float(np.mean(np.square(truth - predicted)) / np.var(truth))
+    if task == "classification":  # classes are 1 and -1
+        return error_rate(truth > 0, predicted > 0)
+    return normalised_squared_error(truth, predicted)
 
 
 class _Draw:
