@@ -10,7 +10,7 @@ from scipy.stats import ttest_rel
 
 from twinviews.cli import main
 from twinviews.contest.peers import PEERS, PEERS_BY_NAME, Few, Peer
-from twinviews.contest.rounds import MOST_ROWS, draw, play
+from twinviews.contest.rounds import MOST_ROWS, draw, few_labels, play
 from twinviews.contest.run import STORE_NAME, Rounds
 from twinviews.contest.sets import (
     CONTEST_SETS,
@@ -94,7 +94,7 @@ def test_a_method_is_given_n_labels_and_all_other_rows_without():
         return model
 
     rows = draw(raw(), "regression", 0, seed=1)
-    outcome = play(Peer("mean", "", fit), rows, "regression", 50, seed=7)
+    outcome = play(Peer("mean", "", fit), few_labels(rows, "regression", 50, seed=7), rows)
     few = seen["few"]
     assert_array_equal(few.X, rows.X[:50])
     assert_array_equal(few.unlabeled, rows.X[50:])
@@ -113,7 +113,7 @@ def test_a_method_that_fails_counts_as_a_constant_and_is_told(task):
         raise RuntimeError("no convergence")
 
     rows = draw(raw(classes=3 if task == "classification" else None), task, 0, seed=1)
-    outcome = play(Peer("broken", "", fit), rows, task, 50, seed=0)
+    outcome = play(Peer("broken", "", fit), few_labels(rows, task, 50, seed=0), rows)
     assert outcome.failure == "RuntimeError: no convergence"
     if task == "regression":
         expected = np.mean((rows.y_test - rows.y[:50].mean()) ** 2) / rows.y_test.var()
@@ -124,10 +124,12 @@ def test_a_method_that_fails_counts_as_a_constant_and_is_told(task):
 
 @pytest.mark.parametrize("peer", PEERS, ids=lambda peer: peer.name)
 def test_every_method_really_runs_and_learns(peer):
+    if peer.needs == "xrfm" and not peer.present:
+        pytest.skip("xRFM brings torch, gigabytes of it: pip install xrfm")
     assert peer.present, f"{peer.needs} belongs to the extra 'peers'"
     for task in peer.tasks:
         rows = draw(raw(n=600, classes=3 if task == "classification" else None), task, 0, seed=2)
-        outcome = play(peer, rows, task, 60, seed=0)
+        outcome = play(peer, few_labels(rows, task, 60, seed=0), rows)
         shares = np.bincount(rows.y_test.astype(int)) if task == "classification" else None
         naive = 1.0 if shares is None else 1 - shares.max() / shares.sum()
         assert outcome.failure is None
@@ -147,9 +149,9 @@ def test_a_search_takes_part_with_no_more_trials_than_it_should(monkeypatch):
     monkeypatch.setattr(Few, "search", counted)
     for task in ("regression", "classification"):
         rows = draw(raw(n=400, classes=3 if task == "classification" else None), task, 0, seed=2)
-        for name in ("Nystroem + ridge", "SVM", "random forest", "boosting", "LightGBM"):
-            play(PEERS_BY_NAME[name], rows, task, 50, seed=0)
-    assert len(trials) == 10
+        for name in ("Nystroem + ridge", "SVM", "boosting", "LightGBM"):
+            play(PEERS_BY_NAME[name], few_labels(rows, task, 50, seed=0), rows)
+    assert len(trials) == 8
     assert max(trials) <= 24
 
 
@@ -289,7 +291,9 @@ def test_a_contest_on_a_users_table_goes_on_where_it_was(table, tmp_path):
 def test_failures_are_in_the_standings(table, tmp_path):
     given = (table, "--target", "price", "--labels", "20", "--methods", "KRR", "-o", tmp_path)
     with Rounds(tmp_path / STORE_NAME) as rounds:
-        rounds.insert("rounds", [("prices", 0, 20, "KRR", 1.0, 0.1, "ValueError: too odd")])
+        rounds.insert(
+            "rounds", [("prices", 0, 20, "KRR", 1.0, 0.1, "ValueError: too odd", *[None] * 3)]
+        )
     done = compare(*given, "--repetitions", 2)
     assert done.exit_code == 0, done.output
     text = (tmp_path / "standings.md").read_text()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, Self
 
@@ -23,6 +23,7 @@ _BLOCK_ROWS = 4096
 class LabeledRows:
     """Rows with at least one label, kept whole: labels are few, so they travel as they are."""
 
+    keys: tuple[np.ndarray, ...]  # the rows' priorities, before any scaling: equal for equal rows
     X_parts: tuple[Rows, ...]
     Y_parts: tuple[np.ndarray, ...]  # (rows, targets) as the user gave them
     weight_parts: tuple[np.ndarray, ...]
@@ -37,15 +38,23 @@ class LabeledRows:
     ) -> Self:
         """Those rows of a block of which some label is known."""
         if Y is None:
-            return cls((), (), ())
+            return cls((), (), (), ())
         labeled = np.flatnonzero(~missing_labels(Y, missing_label).all(axis=1))
         if len(labeled) == 0:
-            return cls((), (), ())
+            return cls((), (), (), ())
         weight = np.ones(len(labeled)) if weight is None else weight[labeled]
-        return cls((X[labeled],), (Y[labeled],), (weight,))
+        X = X[labeled]
+        return cls((row_priorities(X, seed=0),), (X,), (Y[labeled],), (weight,))
+
+    def scaled(self, scaling: Callable[[Rows], Rows] | None) -> Self:
+        """The same rows on another scale, in the order that they had."""
+        if scaling is None:
+            return self
+        return replace(self, X_parts=tuple(scaling(X) for X in self.X_parts))
 
     def merge(self, other: Self) -> Self:
         return type(self)(
+            self.keys + other.keys,
             self.X_parts + other.X_parts,
             self.Y_parts + other.Y_parts,
             self.weight_parts + other.weight_parts,
@@ -57,16 +66,21 @@ class LabeledRows:
             return {}
         X, Y = np.concatenate(self.X_parts), self.labels
         labels = Y if Y.dtype.kind == "f" else np.array(json.dumps(Y.tolist()))
-        return {"X": X, "labels": labels, "weight": np.concatenate(self.weight_parts)}
+        return {
+            "keys": np.concatenate(self.keys),
+            "X": X,
+            "labels": labels,
+            "weight": np.concatenate(self.weight_parts),
+        }
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
         if "X" not in arrays:
-            return cls((), (), ())
+            return cls((), (), (), ())
         labels = arrays["labels"]
         if labels.dtype.kind == "U":
             labels = np.array(json.loads(str(labels)), dtype=object)
-        return cls((arrays["X"],), (labels,), (arrays["weight"],))
+        return cls((arrays["keys"],), (arrays["X"],), (labels,), (arrays["weight"],))
 
     @property
     def count(self) -> int:
@@ -83,7 +97,7 @@ class LabeledRows:
         Y (count, targets) holds the labels as numbers to regress on, NaN where one is missing.
         """
         X, weight = stack_rows(list(self.X_parts)), np.concatenate(self.weight_parts)
-        _, first, group = np.unique(row_priorities(X, seed=0), return_index=True, return_inverse=True)
+        _, first, group = np.unique(np.concatenate(self.keys), return_index=True, return_inverse=True)
         distinct = X[first]
         known = ~np.isnan(Y)
         if known.all():

@@ -166,6 +166,37 @@ def leave_one_out(
     return np.concatenate(predictions)
 
 
+class LeftOutFits(NamedTuple):
+    """The fits of one target without each of some rows: x -> z(x)^T coef + intercept, a column each."""
+
+    coef: np.ndarray  # (p, m)
+    intercept: np.ndarray  # (m,)
+    residual: np.ndarray  # (m,) of the left-out row by the fit without it
+
+
+def left_out_fits(
+    block: LabeledBlock, penalty: np.ndarray, *, some: int, intercept: bool
+) -> LeftOutFits:
+    """Of the first ``some`` rows.
+
+    To leave row i out changes the fit by its left-out residual times its influence,
+    w_i (Z^T W Z + penalty)^(-1) z_i.
+    """
+    Z, Y, weight = block
+    n = len(Y)
+    factor = labeled_factor([block], intercept=intercept)
+    smaller = (1 - 1 / n) * penalty
+    root = _penalised_root(factor, smaller)
+    coef, constant = penalised_ridge(factor, smaller)
+    left_out = leave_one_out(factor, penalty, [block], n=n, intercept=intercept)
+    residual = (Y - left_out)[:some, 0]
+    influence = root.inverse(root.inverse_transposed((Z[:some] - factor.z_mean).T))
+    pull = weight[:some] * residual
+    coefs = coef - influence * pull
+    change = factor.z_mean @ (influence * pull) - intercept * pull
+    return LeftOutFits(coefs, constant + change, residual)
+
+
 class _Root(NamedTuple):
     """A triangular or, if that is singular, a pseudo-inverted root of Z^T W Z + diag(penalty)."""
 

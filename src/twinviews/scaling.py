@@ -7,14 +7,20 @@ from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
 import numpy as np
+from scipy.special import ndtri
 
 from twinviews.tables import Block, Summary, Table
 
 S = TypeVar("S", bound=Summary)
 
-SCALES = ("standard", "robust")
+SCALES = ("standard", "robust", "rank")
 # Beyond about this many interquartile ranges a value is drawn in, smoothly.
 _CLIP = 3.0
+# Of a rank scaling: points between which it is linear, and the rank at which it ends.
+_KNOTS = 256
+_TAIL = 1e-3
+# That a standard deviation is rounded to: twelve digits.
+_BITS = 40
 
 
 @dataclass(frozen=True)
@@ -54,19 +60,64 @@ class Scaling:
             Z /= np.sqrt(1 + np.square(Z / self.clip))
         return Z
 
-    def same_as(self, other: Scaling | None) -> bool:
+    def same_as(self, other: Scale | None) -> bool:
         return (
-            other is not None
+            isinstance(other, Scaling)
             and self.clip == other.clip
             and np.array_equal(self.centre, other.centre)
             and np.array_equal(self.spread, other.spread)
         )
 
 
+@dataclass(frozen=True)
+class RankScaling:
+    """Each column's ranks as quantiles of the normal distribution, linear between the knots.
+
+    Beyond the rows it was made of a value counts as the outermost of them.
+    """
+
+    knots: tuple[np.ndarray, ...]  # of each column, rising
+    values: tuple[np.ndarray, ...]
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:
+        pairs = zip(X.T, self.knots, self.values, strict=True)
+        return np.column_stack([np.interp(x, knots, values) for x, knots, values in pairs])
+
+    def same_as(self, other: Scale | None) -> bool:
+        return isinstance(other, RankScaling) and all(
+            np.array_equal(ours, theirs)
+            for ours, theirs in zip(self.knots + self.values, other.knots + other.values, strict=True)
+        )
+
+
+Scale = Scaling | RankScaling
+
+
+def rank_scaling(rows: np.ndarray) -> RankScaling:
+    """From a sample of the rows; equal values share the middle of their ranks."""
+    knots, values = [], []
+    for column in rows.T:
+        distinct, counts = np.unique(column, return_counts=True)
+        rank = np.cumsum(counts) - (counts - 1) / 2
+        if len(distinct) > _KNOTS:
+            some = np.linspace(0, len(distinct) - 1, _KNOTS).round().astype(int)
+            distinct, rank = distinct[some], rank[some]
+        knots.append(distinct)
+        values.append(ndtri(np.clip(rank / (len(rows) + 1), _TAIL, 1 - _TAIL)))
+    return RankScaling(tuple(knots), tuple(values))
+
+
 def standard_scaling(columns: ColumnMoments) -> Scaling:
-    """Mean 0 and variance 1 over all rows; a constant column stays as it is."""
+    """Mean 0 and variance 1 over all rows; a constant column stays as it is.
+
+    Sums over rows depend on their order in the last digits, and what is learned from labels can make
+    much of last digits. So these numbers are rounded to twelve digits of the spread: scaled rows are
+    then the same, bit for bit, for any order of the rows and any blocks.
+    """
     deviation = np.sqrt(columns.squares / columns.count)
-    return Scaling(columns.mean, np.where(deviation > 0, deviation, 1), None)
+    deviation = np.where(deviation > 0, deviation, 1)
+    digit = np.ldexp(1.0, np.frexp(deviation)[1] - _BITS)
+    return Scaling(np.round(columns.mean / digit) * digit, np.round(deviation / digit) * digit, None)
 
 
 def robust_scaling(rows: np.ndarray) -> Scaling:
@@ -82,7 +133,7 @@ def robust_scaling(rows: np.ndarray) -> Scaling:
 class ScaledTable:
     """A table whose rows are scaled block by block, wherever the blocks are."""
 
-    def __init__(self, table: Table, scaling: Scaling) -> None:
+    def __init__(self, table: Table, scaling: Scale) -> None:
         self.table, self.scaling = table, scaling
 
     def fold(self, summarise: Callable[[Block], S]) -> S:
@@ -91,7 +142,7 @@ class ScaledTable:
 
 @dataclass(frozen=True)
 class _SummariseScaled:
-    scaling: Scaling
+    scaling: Scale
     summarise: Callable[[Block], Any]
 
     def __call__(self, block: Block) -> Any:

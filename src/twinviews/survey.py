@@ -9,7 +9,7 @@ import numpy as np
 
 from twinviews.labels import LabeledRows
 from twinviews.landmarks import RowSample, row_priorities
-from twinviews.scaling import ColumnMoments, Scaling
+from twinviews.scaling import ColumnMoments, Scale
 from twinviews.tables import Block
 
 
@@ -33,12 +33,12 @@ class Survey:
             columns,
         )
 
-    def scaled(self, scaling: Scaling) -> Self:
+    def scaled(self, scaling: Scale) -> Self:
         """The same of the scaled table."""
         return replace(
             self,
             sample=replace(self.sample, rows=scaling(self.sample.rows)),
-            labeled=replace(self.labeled, X_parts=tuple(scaling(X) for X in self.labeled.X_parts)),
+            labeled=self.labeled.scaled(scaling),
         )
 
     def to_arrays(self) -> dict[str, np.ndarray]:

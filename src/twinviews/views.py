@@ -27,6 +27,17 @@ class View:
         return self.columns(X) @ self.W
 
 
+@dataclass(frozen=True)
+class Readout:
+    """A view whose columns are predictions, and their constants."""
+
+    view: View
+    constant: np.ndarray
+
+    def __call__(self, X: Rows) -> np.ndarray:
+        return self.view(X) + self.constant
+
+
 class TwinViews(NamedTuple):
     """Two views, with their raw columns computed together: one matrix product serves both."""
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from twinviews.contest.figures import write_figures
 from twinviews.contest.peers import PEERS, PEERS_BY_NAME
 from twinviews.contest.run import STORE_NAME, Contest, Rounds, UserTable, run
 from twinviews.contest.sets import choose_contest_sets, user_set
-from twinviews.contest.standings import Standings, all_tables, standings_of
+from twinviews.contest.standings import Standings, all_tables, standings_of, write_means
 from twinviews.datasets.downloads import Files, default_cache
 from twinviews.side_by_side import default_jobs
 
@@ -56,13 +57,16 @@ def compare(
 
 
 def write_standings(standings: Standings, output: Path) -> Path:
-    """Every table as CSV, and all of them as one Markdown file."""
+    """Every table as CSV, every figure, and all of them as one Markdown file."""
     tables = all_tables(standings)
     (output / "tables").mkdir(parents=True, exist_ok=True)
     for table in tables:
         table.write_csv(output / "tables")
+    write_means(standings, output / "means.csv")
+    figures = write_figures(standings, output / "figures")
     page = output / "standings.md"
-    parts = [_introduction(standings), *(table.to_markdown() for table in tables)]
+    shown = [f"![{words}](figures/{name}.svg)\n" for name, words in figures.items()]
+    parts = [_introduction(standings), *shown, *(table.to_markdown() for table in tables)]
     page.write_text("\n".join(parts), encoding="utf-8")
     return page
 

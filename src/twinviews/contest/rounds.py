@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import time
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from twinviews.contest.peers import Few, Peer
-from twinviews.datasets.measures import error_rate, normalised_squared_error
+from twinviews.datasets.measures import calibration_error, error_rate, normalised_squared_error
 from twinviews.datasets.origins import RawTable
 from twinviews.datasets.preparation import Task, prepare
 
 LABELS = (50, 100, 200, 500)
 MOST_TEST_ROWS = 2000
 MOST_ROWS = 10_000  # unlabeled ones among them
+INTERVAL_COVERAGE = 0.9
 _TEST_SHARE = 0.3
 
 
@@ -33,6 +34,9 @@ class Outcome(NamedTuple):
     error: float
     seconds: float  # to tune and fit
     failure: str | None = None  # what went wrong, if the method could not predict at all
+    calibration: float | None = None  # expected calibration error, of methods with probabilities
+    coverage: float | None = None  # share of the test rows in their 90% interval, of methods with one
+    width: float | None = None  # mean width of those, in deviations of the test targets
 
 
 def draw(raw: RawTable, task: Task, repetition: int, seed: int) -> Draw:
@@ -56,15 +60,18 @@ def draw(raw: RawTable, task: Task, repetition: int, seed: int) -> Draw:
     return Draw(*prepare(RawTable(features, raw.y[rows], is_test), len(train), seed=0))
 
 
-def play(peer: Peer, rows: Draw, task: Task, n: int, seed: int) -> Outcome:
-    """Error on the test rows of the method with the first n labels.
+def few_labels(rows: Draw, task: Task, n: int, seed: int) -> Few:
+    """What every method of a round is given."""
+    return Few(task, rows.X[:n], rows.y[:n], rows.X[n:], seed)
+
+
+def play(peer: Peer, few: Few, rows: Draw) -> Outcome:
+    """Error of the method on the test rows.
 
     A method that fails is given the error of the constant that suits its labels best, and the
     failure is noted: one peer's bug must not end a contest of hours, nor go unseen.
     """
-    few = Few(task, rows.X[:n], rows.y[:n], rows.X[n:], seed)
     start = time.perf_counter()
-    failure = None
     # Rounds run side by side, and threads on so few rows only wait for each other.
     with warnings.catch_warnings(), threadpool_limits(1):
         # Rare classes in folds, likelihoods at the edge of their bounds: a peer's own affair.
@@ -73,12 +80,34 @@ def play(peer: Peer, rows: Draw, task: Task, n: int, seed: int) -> Outcome:
             model = peer.fit(few)
             seconds = time.perf_counter() - start
             predicted = model.predict(rows.X_test)
+            doubts = _doubts(model, rows)
         except Exception as problem:
             seconds = time.perf_counter() - start
+            constant = np.full(len(rows.X_test), _constant(few))
             failure = f"{type(problem).__name__}: {problem}"
-            predicted = np.full(len(rows.X_test), _constant(few))
-    measure = normalised_squared_error if few.is_regression else error_rate
-    return Outcome(measure(rows.y_test, predicted), seconds, failure)
+            return Outcome(_error(few.task, rows.y_test, constant), seconds, failure)
+    return Outcome(_error(few.task, rows.y_test, predicted), seconds, None, **doubts)
+
+
+def _error(task: Task, truth: np.ndarray, predicted: np.ndarray) -> float:
+    measure = normalised_squared_error if task == "regression" else error_rate
+    return measure(truth, predicted)
+
+
+def _doubts(model: Any, rows: Draw) -> dict[str, float]:
+    """How far the method's own word on its errors can be trusted, if it gives one."""
+    if hasattr(model, "predict_proba"):
+        p = model.predict_proba(rows.X_test)
+        # Label spreading says NaN of a row that is far from all others: no opinion.
+        p = np.where(np.isnan(p).any(axis=1, keepdims=True), 1 / p.shape[1], p)
+        truth = np.searchsorted(model.classes_, rows.y_test)
+        return {"calibration": calibration_error(truth, p)}
+    if hasattr(model, "predict_interval"):
+        low, high = model.predict_interval(rows.X_test, coverage=INTERVAL_COVERAGE).T
+        inside = (low <= rows.y_test) & (rows.y_test <= high)
+        width = float(np.mean(high - low) / rows.y_test.std())
+        return {"coverage": float(inside.mean()), "width": width}
+    return {}
 
 
 def _constant(few: Few) -> float:

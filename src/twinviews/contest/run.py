@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twinviews.contest.peers import PEERS, PEERS_BY_NAME, Peer
-from twinviews.contest.rounds import Draw, Outcome, draw, play
+from twinviews.contest.rounds import Draw, Outcome, draw, few_labels, play
 from twinviews.contest.sets import CONTEST_SETS_BY_NAME, ContestSet, user_set
 from twinviews.datasets.downloads import Files, UnobtainableError
 from twinviews.datasets.origins import RawTable
@@ -20,7 +20,7 @@ from twinviews.ledger import Ledger
 from twinviews.side_by_side import as_they_come, workers
 
 SEED = 2026
-CONTEST_VERSION = 1  # to be raised when a change of the contest changes its numbers
+CONTEST_VERSION = 2  # to be raised when a change of the contest changes its numbers
 STORE_NAME = "rounds.sqlite"
 
 
@@ -46,7 +46,7 @@ class Rounds(Ledger):
     schema = """
     CREATE TABLE IF NOT EXISTS rounds (
         set_name TEXT, repetition INTEGER, n INTEGER, method TEXT, error REAL, seconds REAL,
-        failure TEXT,
+        failure TEXT, calibration REAL, coverage REAL, width REAL,
         PRIMARY KEY (set_name, repetition, n, method)
     );
     """
@@ -56,8 +56,8 @@ class Rounds(Ledger):
 
     def outcome(self, set_name: str, repetition: int, n: int, method: str) -> Outcome:
         (found,) = self.rows(
-            "SELECT error, seconds, failure FROM rounds WHERE set_name = ? AND repetition = ? "
-            "AND n = ? AND method = ?",
+            "SELECT error, seconds, failure, calibration, coverage, width FROM rounds "
+            "WHERE set_name = ? AND repetition = ? AND n = ? AND method = ?",
             set_name,
             repetition,
             n,
@@ -160,4 +160,5 @@ def _play(
     (name, repetition, n, methods), (files, table) = item, shared
     _, task = _raw(name, files, table)
     rows = _rows(name, repetition, files, table)
-    return {method: play(PEERS_BY_NAME[method], rows, task, n, repetition) for method in methods}
+    few = few_labels(rows, task, n, repetition)
+    return {method: play(PEERS_BY_NAME[method], few, rows) for method in methods}

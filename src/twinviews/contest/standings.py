@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,10 +14,18 @@ from twinviews.contest.run import Contest, Entered, Rounds
 from twinviews.contest.sets import ContestSet
 from twinviews.contest.statistics import Paired, best_of_others, mean_ranks, paired_ratio, tally
 from twinviews.datasets.preparation import Task
-from twinviews.text_tables import TextTable
+from twinviews.text_tables import TextTable, write_csv
 
 OURS = "XNV"
 BASELINE = "KRR"
+
+
+class Doubts(NamedTuple):
+    """What a method says of its own errors, against the truth; None where it says nothing."""
+
+    calibration: float | None  # expected calibration error
+    coverage: float | None  # share of the test rows inside their 90% interval
+    width: float | None  # of the interval, in deviations of the target
 
 
 @dataclass(frozen=True)
@@ -28,6 +39,7 @@ class Standings:
     repetitions: int
     errors: dict[tuple[str, int, str], np.ndarray]  # set, n, method -> (repetitions,)
     seconds: dict[tuple[str, int, str], float]  # mean over the repetitions
+    doubts: dict[tuple[str, int, str], Doubts]
     failures: dict[tuple[str, int, str], list[str]]  # what went wrong, where something did
     seconds_worked: float
 
@@ -43,7 +55,7 @@ class Standings:
 
 def standings_of(contest: Contest, entered: Entered, rounds: Rounds) -> Standings:
     methods = tuple(peer.name for peer in PEERS if peer.name in contest.methods and peer.present)
-    errors, seconds, failures = {}, {}, {}
+    errors, seconds, doubts, failures = {}, {}, {}, {}
     for one in entered.sets:
         for n in entered.labels[one.name]:
             for method in methods:
@@ -55,6 +67,11 @@ def standings_of(contest: Contest, entered: Entered, rounds: Rounds) -> Standing
                 ]
                 errors[one.name, n, method] = np.array([outcome.error for outcome in outcomes])
                 seconds[one.name, n, method] = float(np.mean([outcome.seconds for outcome in outcomes]))
+                doubts[one.name, n, method] = Doubts(
+                    _mean_of_known([outcome.calibration for outcome in outcomes]),
+                    _mean_of_known([outcome.coverage for outcome in outcomes]),
+                    _mean_of_known([outcome.width for outcome in outcomes]),
+                )
                 failed = [outcome.failure for outcome in outcomes if outcome.failure is not None]
                 if failed:
                     failures[one.name, n, method] = failed
@@ -66,9 +83,15 @@ def standings_of(contest: Contest, entered: Entered, rounds: Rounds) -> Standing
         contest.repetitions,
         errors,
         seconds,
+        doubts,
         failures,
         rounds.seconds_worked(),
     )
+
+
+def _mean_of_known(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
 
 
 def all_tables(standings: Standings) -> list[TextTable]:
@@ -80,6 +103,11 @@ def all_tables(standings: Standings) -> list[TextTable]:
         )
         if numbers:
             found.append(summary_table(standings, task, numbers))
+            found.append(
+                coverage_table(standings, numbers)
+                if task == "regression"
+                else calibration_table(standings, numbers)
+            )
             found += [errors_table(standings, task, n) for n in numbers]
     return found
 
@@ -101,6 +129,27 @@ def errors_table(standings: Standings, task: Task, n: int) -> TextTable:
         tuple(rows),
         f"Means over {standings.repetitions} draws; the least of a row in bold.",
     )
+
+
+def write_means(standings: Standings, path: Path) -> None:
+    """Every mean with all its digits, for programs."""
+    tasks = {one.name: (one.half, one.task) for one in standings.sets}
+    columns = ("set", "half", "task", "n", "method", "draws", "error", "deviation", "seconds")
+    rows = [
+        (
+            name,
+            *tasks[name],
+            n,
+            method,
+            len(errors),
+            errors.mean(),
+            errors.std(),
+            standings.seconds[name, n, method],
+            *standings.doubts[name, n, method],
+        )
+        for (name, n, method), errors in standings.errors.items()
+    ]
+    write_csv(path, (*columns, *Doubts._fields), rows)
 
 
 def summary_table(standings: Standings, task: Task, numbers: list[int]) -> TextTable:
@@ -137,6 +186,58 @@ def summary_table(standings: Standings, task: Task, numbers: list[int]) -> TextT
         "Geometric means over the sets, with 95% intervals over the sets. The best other method of "
         "each set is chosen in hindsight. A win is a paired difference over the draws whose 95% "
         "interval excludes zero.",
+    )
+
+
+def calibration_table(standings: Standings, numbers: list[int]) -> TextTable:
+    """Expected calibration error of each method with probabilities, the mean over the sets."""
+    rows = []
+    for method in standings.methods_of("classification"):
+        cells = []
+        for n in numbers:
+            found = [
+                standings.doubts[one.name, n, method].calibration
+                for one in standings.sets_with(n, "classification")
+            ]
+            mean = _mean_of_known(found)
+            cells.append("" if mean is None else f"{mean:.3f}")
+        if any(cells):
+            rows.append((method, *cells))
+    return TextTable(
+        "classification_calibration",
+        "Classification: expected calibration error",
+        ("method", *(f"n = {n}" for n in numbers)),
+        tuple(rows),
+        "How far the probability of the most likely class is from the share of rows that are of it, "
+        "in 10 bins of equal width; the mean over sets and draws. Methods without probabilities are "
+        "left out.",
+    )
+
+
+def coverage_table(standings: Standings, numbers: list[int]) -> TextTable:
+    """For each set, the share of test rows inside the 90% interval, and how wide it is."""
+    rows = []
+    for one in standings.sets:
+        for method in standings.methods_of("regression"):
+            found = [
+                standings.doubts[one.name, n, method] if n in standings.labels[one.name] else None
+                for n in numbers
+            ]
+            cells = [
+                ""
+                if doubts is None or doubts.coverage is None
+                else f"{100 * doubts.coverage:.1f}% ({doubts.width:.2f})"
+                for doubts in found
+            ]
+            if any(cells):
+                rows.append((one.name, one.half, method, *cells))
+    return TextTable(
+        "regression_coverage",
+        "Regression: 90% intervals",
+        ("set", "half", "method", *(f"n = {n}" for n in numbers)),
+        tuple(rows),
+        "Share of the test rows inside their interval and, in brackets, its mean width in standard "
+        "deviations of the target; means over the draws. Methods without intervals are left out.",
     )
 
 

@@ -26,6 +26,7 @@ from twinviews.estimators._checks import (
 from twinviews.estimators._frame import SemiSupervised
 from twinviews.labels import LabeledProblem, LabeledRows
 from twinviews.moments import Moments, moments_of, view_covariances
+from twinviews.scaling import ScaledTable
 from twinviews.survey import Survey
 from twinviews.tables import Block, Table
 from twinviews.threads import one_blas_thread
@@ -146,14 +147,17 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
             self._check_parameters()
             parts = self._read_parts(X, y, None, sample_weight)
             return self._fit_table(self._in_memory(*parts))
-        X = self._check_scaled_rows(X)
+        X = self._check_rows(X)
         if y is None:
             y = np.full(X.shape[0], None)
         X, y, weight = check_present_rows(X, y, sample_weight)
         block = Block(X, y.reshape(len(y), -1), weight)
+        table: Table = self._in_memory(block)
+        if self._scaling is not None:
+            table = ScaledTable(table, self._scaling)
         with one_blas_thread():
-            moments = self._in_memory(block).fold(self._moments_of())
-        labeled = LabeledRows.of(*block, self.missing_label)
+            moments = table.fold(self._moments_of())
+        labeled = LabeledRows.of(*block, self.missing_label).scaled(self._scaling)
         return self._take_in(moments, labeled, X.shape[0] - labeled.count)
 
     def merge(self, other: Self) -> Self:

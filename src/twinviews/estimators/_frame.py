@@ -24,11 +24,19 @@ from twinviews.estimators._checks import (
     check_rows,
     check_same_kind,
 )
+from twinviews.intervals import MOST_LEFT_OUT, LeftOut
 from twinviews.kernels import Kernel
 from twinviews.labels import LabeledProblem, LabeledRows, labeled_blocks
 from twinviews.progress import progress_bar
-from twinviews.regression import solve_ridge
-from twinviews.scaling import SCALES, ScaledTable, Scaling, robust_scaling, standard_scaling
+from twinviews.regression import LabeledBlock, left_out_fits, solve_ridge
+from twinviews.scaling import (
+    SCALES,
+    Scale,
+    ScaledTable,
+    rank_scaling,
+    robust_scaling,
+    standard_scaling,
+)
 from twinviews.survey import Survey, survey_of
 from twinviews.tables import ArrayTable, Block, StackedTable, Table
 from twinviews.tables.arrays import rows_per_block
@@ -44,7 +52,7 @@ from twinviews.tuning import (
     choose_penalty,
     choose_sigma,
 )
-from twinviews.views import View
+from twinviews.views import Readout, View
 
 
 class SemiSupervised(BaseEstimator):
@@ -62,10 +70,12 @@ class SemiSupervised(BaseEstimator):
     n_threads: int | None
     progress: bool
     _view: View
-    _scaling: Scaling | None
+    _scaling: Scale | None
     _one_column: bool  # whether y was a column or a table of them
     # Small matrices are slower on a BLAS with several threads; methods on N x N matrices want it.
     _large_matrices = False
+    _scales: tuple[str, ...] = SCALES
+    _rows_are_sparse = False
 
     # --- what an algorithm provides -----------------------------------------------------------------
 
@@ -91,7 +101,11 @@ class SemiSupervised(BaseEstimator):
 
     def _sample_size(self) -> int:
         """How many distinct rows the first pass must bring home."""
-        return SAMPLE_ROWS if self.scale == "robust" else PROBE_ROWS
+        return SAMPLE_ROWS if self._scale_kind() in ("robust", "rank") else PROBE_ROWS
+
+    def _scale_kind(self) -> str | None:
+        """How columns are scaled: as the user said, unless an algorithm has its own way."""
+        return self.scale
 
     def _check_parameters(self) -> None:
         check_number("sigma", self.sigma, least=0, open_end=True)
@@ -102,7 +116,7 @@ class SemiSupervised(BaseEstimator):
         check_count("degree", getattr(self, "degree", 3))
         check_missing_label(self.missing_label)
         if self.scale is not None:
-            check_choice("scale", self.scale, SCALES)
+            check_choice("scale", self.scale, self._scales)
         self._kernel()
 
     # --- what regressors and classifiers provide ----------------------------------------------------
@@ -163,7 +177,8 @@ class SemiSupervised(BaseEstimator):
                 f"without a label by NaN or None in y."
             )
         X = check_rows(self, X, reset=True)
-        if self.scale is not None and sparse.issparse(X):
+        self._rows_are_sparse = bool(sparse.issparse(X))
+        if self._scale_kind() is not None and self._rows_are_sparse:
             raise ValueError(
                 f"scale={self.scale!r} would fill a sparse X. Use scale=None, with a scaler that keeps "
                 f"zeros such as MaxAbsScaler in front."
@@ -208,7 +223,7 @@ class SemiSupervised(BaseEstimator):
                     sample_size=self._sample_size(),
                     seed=self._seed,
                     missing_label=self.missing_label,
-                    column_moments=self.scale == "standard",
+                    column_moments=self._scale_kind() == "standard",
                 )
             )
             self._scaling = self._scaling_of(survey)
@@ -221,20 +236,26 @@ class SemiSupervised(BaseEstimator):
             self._learn(table, survey, problems)
             return self._solve(survey.labeled.count, problems)
 
-    def _scaling_of(self, survey: Survey) -> Scaling | None:
-        if self.scale is None:
+    def _scaling_of(self, survey: Survey) -> Scale | None:
+        kind = self._scale_kind()
+        if kind is None:
             return None
-        if self.scale == "robust":
+        if kind == "robust":
             return robust_scaling(survey.sample.rows)
+        if kind == "rank":
+            return rank_scaling(survey.sample.rows)
         assert survey.columns is not None, "the survey was asked for them"
         return standard_scaling(survey.columns)
 
     def _check_scaled_rows(self, X: Any) -> Any:
         """Rows to predict or to solve on, on the scale of the fit."""
+        X = self._check_rows(X)
+        return X if self._scaling is None else self._scaling(X)
+
+    def _check_rows(self, X: Any) -> Any:
+        """Rows as wide as those of the fit, and dense where they are to be scaled."""
         X = check_rows(self, X, reset=False)
-        if self._scaling is None:
-            return X
-        return self._scaling(X.toarray() if sparse.issparse(X) else X)
+        return X.toarray() if self._scaling is not None and sparse.issparse(X) else X
 
     def relabel(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Solve again for another set of labeled rows, with what was learned from all rows kept.
@@ -258,8 +279,9 @@ class SemiSupervised(BaseEstimator):
         self
         """
         check_is_fitted(self)
-        X, y, weight = check_present_rows(self._check_scaled_rows(X), y, sample_weight)
+        X, y, weight = check_present_rows(self._check_rows(X), y, sample_weight)
         labeled = LabeledRows.of(X, y.reshape(len(y), -1), weight, self.missing_label)
+        labeled = labeled.scaled(self._scaling)
         problems, remember = self._read_problems(labeled, y.ndim == 1)
         self.__dict__.update(remember, _one_column=y.ndim == 1)
         with nullcontext() if self._large_matrices else one_blas_thread(look=False):
@@ -334,23 +356,52 @@ class SemiSupervised(BaseEstimator):
             coef[:, problem.targets], intercept[problem.targets] = fit
             left_out.append(predicted)
         self.n_labeled_ = n_labeled
+        self._features, self._penalty, self._problems = view, choice.penalty, problems
         self._coef, self._intercept = coef, intercept
         self._readout = View(view.columns, view.W @ coef)
         self._judge(problems, left_out)
         return self
 
+    def _problem_of(self, target: int) -> tuple[LabeledProblem, int]:
+        """The problem that has this target, and its place there."""
+        for problem in self._problems:
+            if target in problem.targets:
+                return problem, int(np.flatnonzero(problem.targets == target)[0])
+        raise AssertionError("every target has a problem")
+
+    def _left_out_fits(self, target: int) -> LeftOut:
+        """The fits without each labeled row, in closed form."""
+        problem, place = self._problem_of(target)
+        Z, view = self._features(problem.X), self._features
+        fits = left_out_fits(
+            LabeledBlock(Z, problem.Y[:, [place]], problem.weight),
+            self._penalty,
+            some=min(MOST_LEFT_OUT, len(Z)),
+            intercept=self.fit_intercept,
+        )
+        readout = View(view.columns, view.W @ fits.coef)
+        weight = problem.weight[: len(fits.residual)]
+        return LeftOut(
+            Readout(readout, fits.intercept),
+            np.arange(len(fits.residual)),
+            fits.residual,
+            weight / weight.sum(),
+        )
+
     def _decide(self, X: Any) -> np.ndarray:
         """(rows, targets) the regression function, block by block."""
         check_is_fitted(self)
-        X = self._check_scaled_rows(X)
-        return self._by_blocks(self._readout, X) + self._intercept
+        return self._decision(self._check_scaled_rows(X))
 
     def _decide_checked(self, X: np.ndarray) -> np.ndarray:
         """The same for rows of a table, which are numbers of the right width."""
-        X = X if self._scaling is None else self._scaling(X)
+        return self._decision(X if self._scaling is None else self._scaling(X))
+
+    def _decision(self, X: Any) -> np.ndarray:
+        """The same for rows on the scale of the fit."""
         return self._by_blocks(self._readout, X) + self._intercept
 
-    def _by_blocks(self, view: View, X: Any) -> np.ndarray:
+    def _by_blocks(self, view: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
         size = rows_per_block(X)
         blocks = (X[start : start + size] for start in range(0, X.shape[0], size))
         if X.shape[0] <= size:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import Tags, check_consistent_length
+from sklearn.utils.validation import check_is_fitted
 
 from twinviews.estimators._table_methods import TableMethods
+from twinviews.intervals import LeftOut, deviation, interval_ends
 from twinviews.labels import LabeledProblem
 from twinviews.probability import calibrated_scale, class_log_probabilities, class_shares
 from twinviews.targets import one_against_rest, read_classes, read_numbers
@@ -46,19 +50,57 @@ class SemiSupervisedRegressor(RegressorMixin, TableMethods, _Frame):
         else:
             self.coef_, self.intercept_, self.loo_error_ = self._coef.T, self._intercept, errors
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, return_std: bool = False) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """Predict numbers.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        return_std : bool, default=False
+            Whether to give for each row the deviation to expect of its true value, too: the root of
+            the squared error of labels that were left out, plus the spread of the fits without them.
 
         Returns
         -------
-        array of shape (n_samples,) or (n_samples, n_targets), as y was
+        array of shape (n_samples,) or (n_samples, n_targets), as y was; with ``return_std`` two of them
         """
         decision = self._decide(X)
-        return decision[:, 0] if self._one_column else decision
+        predicted = decision[:, 0] if self._one_column else decision
+        if not return_std:
+            return predicted
+        return predicted, self._ask_left_out(X, deviation)
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
+        """An interval for the true value of each row, by jackknife+.
+
+        Fits that have not seen a label tell how far off they are from it. Whatever the data, at least
+        1 - 2 (1 - coverage) of new rows are inside, and in practice close to ``coverage``, provided
+        that the labeled rows were drawn like the new ones. Several labels of the same row count as
+        their mean.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        coverage : float, default=0.9
+            Above 0 and below 1. With fewer than about 1 / (1 - coverage) labels the ends are infinite.
+
+        Returns
+        -------
+        array of shape (n_samples, 2) or (n_samples, n_targets, 2): lower and upper end
+        """
+        if not isinstance(coverage, Real) or not 0 < coverage < 1:
+            raise ValueError(f"coverage={coverage!r} must be above 0 and below 1, such as 0.9.")
+        return self._ask_left_out(X, partial(interval_ends, coverage=float(coverage)))
+
+    def _ask_left_out(self, X: Any, question: Callable[..., np.ndarray]) -> np.ndarray:
+        """What the fits without a label say at each row, target by target."""
+        check_is_fitted(self)
+        X = self._check_scaled_rows(X)
+        answers = []
+        for target in range(len(self._intercept)):
+            left_out = self._left_out_fits(target)
+            answers.append(self._by_blocks(_Asked(left_out, question), X))
+        return answers[0] if self._one_column else np.stack(answers, axis=1)
 
     def _prediction_columns(self, X: np.ndarray) -> dict[str, np.ndarray]:
         """What a table of predictions holds, by name."""
@@ -72,7 +114,7 @@ class SemiSupervisedRegressor(RegressorMixin, TableMethods, _Frame):
         check_consistent_length(X, y, sample_weight)
         truth = read_numbers(y, self.missing_label)
         truth = truth.reshape(len(truth), -1)
-        predicted = self.predict(X).reshape(truth.shape)
+        predicted = self._decide(X)
         weight = None if sample_weight is None else np.asarray(sample_weight)
         scores = []
         for column, guess in zip(truth.T, predicted.T, strict=True):
@@ -181,6 +223,16 @@ class SemiSupervisedClassifier(ClassifierMixin, TableMethods, _Frame):
         right = self.predict(X)[known].astype(object) == labels
         weight = None if sample_weight is None else np.asarray(sample_weight)[known]
         return float(np.average(right, weights=weight))
+
+
+class _Asked:
+    """A question to the left-out fits, for a block of rows."""
+
+    def __init__(self, left_out: LeftOut, question: Callable[..., np.ndarray]) -> None:
+        self.left_out, self.question = left_out, question
+
+    def __call__(self, X: Any) -> np.ndarray:
+        return self.question(self.left_out.predict(X), self.left_out)
 
 
 def _known_rows(known: np.ndarray) -> np.ndarray:

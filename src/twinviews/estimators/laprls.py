@@ -167,10 +167,11 @@ class LapRLSRegressor(SemiSupervisedRegressor, LapRLS):
         Degree of the polynomial kernel; the others ignore it.
     fit_intercept : bool, default=True
         Whether to fit a constant that is not penalised.
-    scale : {"standard", "robust"} or None, default=None
+    scale : {"standard", "robust", "rank"} or None, default=None
         How columns are brought to one scale, from what the first pass sees of all rows: "standard" is
         mean 0 and variance 1; "robust" is median 0 and interquartile range 1 (of 8,192 of the rows),
-        with values beyond 3 drawn in smoothly. ``landmarks_`` are then on that scale.
+        with values beyond 3 drawn in smoothly; "rank" makes each column normal by its ranks.
+        ``landmarks_`` are then on that scale.
     missing_label : object, default=None
         A value in y that marks a row without a label, beside None, NaN and pandas.NA.
     n_threads : int or None, default=None

@@ -85,10 +85,11 @@ class XKSRegressor(SemiSupervisedRegressor, XKS):
         features.
     fit_intercept : bool, default=True
         Whether to fit a constant that is not penalised (centring views and labels).
-    scale : {"standard", "robust"} or None, default=None
+    scale : {"standard", "robust", "rank"} or None, default=None
         How columns are brought to one scale, from what the first pass sees of all rows: "standard" is
         mean 0 and variance 1; "robust" is median 0 and interquartile range 1 (of 8,192 of the rows),
-        with values beyond 3 drawn in smoothly. ``landmarks_`` are then on that scale.
+        with values beyond 3 drawn in smoothly; "rank" makes each column normal by its ranks.
+        ``landmarks_`` are then on that scale.
     cca : {"exact", "randomized"}, default="exact"
         "exact" sums the second moments of both views over all rows. "randomized" sums them over a
         sketch of the rows (Avron et al. 2013), as the paper does.

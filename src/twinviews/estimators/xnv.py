@@ -6,15 +6,19 @@ from collections.abc import Callable
 from typing import Any
 
 from twinviews.estimators._checks import AUTO, check_given_landmarks, check_landmarks
-from twinviews.estimators._correlated import MOMENT_RCOND, CorrelatedViews
+from twinviews.estimators._committee import WithCommittee
+from twinviews.estimators._correlated import MOMENT_RCOND
 from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
 from twinviews.kernels import Kernel, find_kernel
+from twinviews.scaling import SCALES
 from twinviews.survey import Survey
 from twinviews.views import TwinViews, nystroem_views
 
 
-class XNV(CorrelatedViews):
+class XNV(WithCommittee):
     """Correlated Nystroem views, Algorithm 1, for whatever a label is."""
+
+    _scales = (*SCALES, AUTO)
 
     def __init__(
         self,
@@ -27,7 +31,8 @@ class XNV(CorrelatedViews):
         kernel: Any = "gaussian",
         degree: int = 3,
         fit_intercept: bool = True,
-        scale: str | None = None,
+        scale: str | None = AUTO,
+        committee: Any = AUTO,
         cca: str = "exact",
         sketch_ratio: float = 0.25,
         landmarks: Any = None,
@@ -45,6 +50,7 @@ class XNV(CorrelatedViews):
         self.degree = degree
         self.fit_intercept = fit_intercept
         self.scale = scale
+        self.committee = committee
         self.cca = cca
         self.sketch_ratio = sketch_ratio
         self.landmarks = landmarks
@@ -68,20 +74,26 @@ class XNV(CorrelatedViews):
 
 
 class XNVRegressor(SemiSupervisedRegressor, XNV):
-    """Correlated Nystroem views, for numbers: Algorithm 1 of the paper.
+    """Correlated Nystroem views, for numbers: Algorithm 1 of the paper, on a committee.
 
     1. 2M landmarks, drawn from all rows, make two views of M Nystroem features each.
     2. Canonical correlation analysis of the two views, over all rows.
     3. Ridge regression of the labels on view 1 in its canonical basis, where a direction that the views
        agree on with correlation lambda is penalised by eta (1 - lambda) / lambda + ridge.
+    4. Beyond the paper: others join. Kernel ridge in metrics learned from gradients at unlabeled rows,
+       Gaussian processes with a width for each column, and linear ridge, on columns that all rows have
+       scaled by moments, by quartiles and by ranks. Each is fitted again without each tenth of the
+       labels (fifth, from 250 on); what they then say of those decides how much each counts
+       (``committee_``).
 
     Every number that is "auto" is chosen by closed-form leave-one-out error on the labels, all of them
-    together. With numbers given, the result is the formula and nothing else. Literally the paper, which
-    has no ridge inside CCA, is::
+    together. With numbers given, or ``committee=False``, steps 1 to 3 are all. Literally the paper,
+    which has no ridge inside CCA, is::
 
-        XNVRegressor(n_components=200, sigma=..., ridge=..., correlation_ridge=0, canonical_weight=1)
+        XNVRegressor(n_components=200, sigma=..., ridge=..., correlation_ridge=0)
 
-    (It loses to plain kernel ridge; ``correlation_ridge`` is what repairs it.)
+    (It loses to plain kernel ridge; ``correlation_ridge`` is what repairs it, and the committee what
+    wins, see docs/contest.)
 
     Parameters
     ----------
@@ -106,10 +118,15 @@ class XNVRegressor(SemiSupervisedRegressor, XNV):
         Degree of the polynomial kernel; the others ignore it.
     fit_intercept : bool, default=True
         Whether to fit a constant that is not penalised (centring views and labels).
-    scale : {"standard", "robust"} or None, default=None
+    scale : {"auto", "standard", "robust", "rank"} or None, default="auto"
         How columns are brought to one scale, from what the first pass sees of all rows: "standard" is
         mean 0 and variance 1; "robust" is median 0 and interquartile range 1 (of 8,192 of the rows),
-        with values beyond 3 drawn in smoothly. ``landmarks_`` are then on that scale.
+        with values beyond 3 drawn in smoothly; "rank" makes each column normal by its ranks. "auto" is
+        "standard" with a committee, None without. ``landmarks_`` are then on that scale.
+    committee : bool or "auto", default="auto"
+        Whether others join. "auto": they do if sigma, ridge and correlation_ridge are "auto", kernel
+        and landmarks are the default and X is dense. It takes 25 labels or more, and the members
+        learn from at most 1,000 of them.
     cca : {"exact", "randomized"}, default="exact"
         "exact" sums the second moments of both views over all rows. "randomized" sums them over a
         sketch of the rows (Avron et al. 2013), as the paper does.
@@ -143,7 +160,11 @@ class XNVRegressor(SemiSupervisedRegressor, XNV):
     coef_ : ndarray of shape (k,) or (n_targets, k)
         Coefficients of the canonical features, and their ``intercept_``.
     loo_error_ : float or ndarray of shape (n_targets,)
-        Mean squared error over the labeled rows, each predicted by the fit without it.
+        Mean squared error over the labeled rows, each predicted by the fit without it; with a
+        committee, without the fold of labels that it is in.
+    committee_ : list of (str, float), or a list of those for several targets
+        Who counts how much, the most first; empty without a committee. ``coef_`` and what else is
+        learned of views belong to the member "correlated views".
     n_labeled_, n_unlabeled_ : int
         Rows with a label in the last solve, and without one in the last fit.
     n_components_, sigma_, ridge_, correlation_ridge_, canonical_weight_ : number
@@ -174,8 +195,10 @@ class XNVClassifier(SemiSupervisedClassifier, XNV):
     """Correlated Nystroem views, for classes.
 
     Any number of classes, which may be strings, numbers or booleans. Least squares on 1 and -1, one
-    class against the rest, with one pass over the rows for all. Parameters and learned attributes are
-    those of :class:`XNVRegressor`, but for these.
+    class against the rest, with one pass over the rows for all. On the committee, a graph that joins
+    each row to its neighbours through anchors sits too, and boosted trees; its probabilities are the mixture of
+    theirs of greatest likelihood on labels that they had not seen. Parameters and learned attributes
+    are those of :class:`XNVRegressor`, but for these.
 
     Attributes
     ----------
@@ -183,6 +206,8 @@ class XNVClassifier(SemiSupervisedClassifier, XNV):
     coef_ : ndarray of shape (1, k) for two classes, else (n_classes, k)
     loo_error_ : float
         Share of the labeled rows that the fit without them puts in the wrong class.
+    committee_ : list of (str, float)
+        Who counts how much in the mixture.
 
     Examples
     --------

@@ -1,0 +1,112 @@
+"""How much each member counts, from predictions of rows that it was not fitted on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize_scalar, nnls
+from scipy.special import log_softmax
+
+# Members start with weights that fall by e for each tenth that their error is above the least.
+_SHARPNESS = 10.0
+# How strongly numbers' weights are held to those, in units of the labels.
+_PRIOR = 0.1
+# How many labels the starting weights of classes are worth.
+_PRIOR_LABELS = 3.0
+_EM_STEPS = 200
+# Members below this share are dismissed: they cost as much to ask as the others.
+_LEAST_SHARE = 0.01
+# Decision values beyond this say no more than that the member is sure.
+_SUREST = 1.5
+_LEAST_PROBABILITY = 1e-9
+
+
+def starting_weights(errors: np.ndarray) -> np.ndarray:
+    """(J,) by the errors alone; an error of zero takes all."""
+    least = errors.min()
+    excess = errors / least - 1 if least > 0 else np.where(errors > 0, np.inf, 0.0)
+    weights = np.exp(-_SHARPNESS * excess)
+    return np.asarray(weights / weights.sum())
+
+
+def blend_numbers(held_out: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """(J,) weights of least squared error that are not negative, sum to one and stay near the start.
+
+    ``held_out`` (J, m) holds the members' predictions.
+    """
+    start = starting_weights(np.square(held_out - y) @ weight)
+    spread = float(weight @ np.square(y - weight @ y))
+    if spread == 0:
+        return start
+    J, root = len(start), np.sqrt(weight)
+    # Least squares with two more kinds of rows: the pull to the start, and the sum, held firmly.
+    pull, firm = np.sqrt(_PRIOR * spread), 1e3 * np.sqrt(spread)
+    A = np.vstack([(root * held_out).T, pull * np.eye(J), np.full((1, J), firm)])
+    b = np.concatenate([root * y, pull * start, [firm]])
+    return _without_the_least(nnls(A, b, maxiter=100 * J)[0])
+
+
+class ClassBlend(NamedTuple):
+    weights: np.ndarray  # (J,)
+    sureness: np.ndarray  # (J,) factors on the members' decision values
+    temper: float  # power of the blend's probabilities
+
+
+def blend_classes(held_out: np.ndarray, share: np.ndarray, weight: np.ndarray) -> ClassBlend:
+    """A mixture of the members' probabilities, of greatest likelihood, tempered.
+
+    ``held_out`` (J, m, K) holds decision values, ``share`` (m, K) the share of each class in a row's
+    labels: 1 and 0 but where equal rows differ.
+    """
+    _, m, K = held_out.shape
+    # With few labels all can be right, so each row counts as uncertain by K - 1 labels in m + K.
+    doubt = (K - 1) / (m + K)
+    doubtful = share * (1 - doubt) + (1 - share) * doubt / (K - 1)
+    fits = [_likeliest_factor(decision, doubtful, weight) for decision in held_out]
+    sureness = np.array([factor for factor, _ in fits])
+    start = starting_weights(np.array([loss for _, loss in fits]))
+    p = np.array([_probabilities(f * d) for f, d in zip(sureness, held_out, strict=True)])
+    of_label = np.einsum("jmk,mk->jm", p, share)
+    weights = start
+    for _ in range(_EM_STEPS):
+        part = weights[:, None] * of_label
+        weights = m * ((part / part.sum(axis=0)) @ weight) + _PRIOR_LABELS * start
+        weights /= weights.sum()
+    weights = _without_the_least(weights)
+    log_p = np.log(np.einsum("j,jmk->mk", weights, p) + _LEAST_PROBABILITY)
+    return ClassBlend(weights, sureness, _likeliest_factor(log_p, share, weight)[0])
+
+
+def class_log_mixture(decisions: np.ndarray, blend: ClassBlend) -> np.ndarray:
+    """(rows, K) log-probabilities, from (J, rows, K) decision values."""
+    p = sum(
+        weight * _probabilities(factor * decision)
+        for weight, factor, decision in zip(blend.weights, blend.sureness, decisions, strict=True)
+    )
+    return np.asarray(log_softmax(blend.temper * np.log(p + _LEAST_PROBABILITY), axis=1))
+
+
+def _probabilities(scaled: np.ndarray) -> np.ndarray:
+    return np.exp(log_softmax(scaled, axis=1))
+
+
+def two_sided(decision: np.ndarray) -> np.ndarray:
+    """(..., K) decision values within limits; two classes, which have one value, get two."""
+    decision = np.clip(decision, -_SUREST, _SUREST)
+    return np.concatenate([-decision, decision], axis=-1) if decision.shape[-1] == 1 else decision
+
+
+def _likeliest_factor(scores: np.ndarray, share: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+    """The factor on the scores of greatest likelihood under a softmax, and its loss."""
+
+    def loss(log_factor: float) -> float:
+        return -float(weight @ (share * log_softmax(np.exp(log_factor) * scores, axis=1)).sum(axis=1))
+
+    found = minimize_scalar(loss, bounds=(-2, 5), method="bounded", options={"xatol": 0.02})
+    return float(np.exp(found.x)), float(found.fun)
+
+
+def _without_the_least(weights: np.ndarray) -> np.ndarray:
+    kept = np.where(weights >= _LEAST_SHARE * weights.max(), weights, 0)
+    return np.asarray(kept / kept.sum())
