@@ -80,9 +80,9 @@ def main() -> None:
         {
             **{name: arrangements[name] for name in fastest},
             "fit": lambda: model.fit(X, y),
-            "auto": lambda: XNVRegressor(
-                canonical_weight="auto", committee=False, random_state=0
-            ).fit(X, y),
+            "auto": lambda: XNVRegressor(canonical_weight="auto", committee=False, random_state=0).fit(
+                X, y
+            ),
             "default": lambda: XNVRegressor(random_state=0).fit(X, y),
             "default, columns in units of their own": lambda: XNVRegressor(random_state=0).fit(
                 in_units, y

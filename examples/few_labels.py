@@ -29,7 +29,12 @@ METHODS = {
     "exact SSSL": (ExactSSSLClassifier, {}, "eigenfunctions of all rows, N^3"),
     "LapRLS": (LapRLSClassifier, {}, "neighbour graph of all rows, N^3"),
     "XKS": (XKSClassifier, {"n_components": M}, "two correlated Fourier views"),
-    "XNV": (XNVClassifier, {"n_components": M}, "two correlated Nystroem views"),
+    "XNV alone": (
+        XNVClassifier,
+        {"n_components": M, "committee": False},
+        "two correlated Nystroem views",
+    ),
+    "XNV": (XNVClassifier, {}, "the default: a committee of views, kernels, graph, trees"),
 }
 
 

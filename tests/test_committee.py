@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -398,3 +399,24 @@ def test_two_classes_that_single_columns_cut_out_are_found_by_trees():
     model = XNVClassifier(random_state=0).fit(X, labels)
     assert model.score(X[200:], y[200:]) > 0.9
     assert any("boosting" in name for name, _ in model.committee_)
+
+
+def test_the_same_committee_from_a_file(tmp_path):
+    X, _, labels = table()
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(y=labels)
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=100)
+    in_memory = XNVRegressor(random_state=0).fit(frame[list("abcd")], labels)
+    from_file = XNVRegressor(random_state=0).fit_table(tmp_path / "rows.parquet", target="y")
+    assert [name for name, _ in from_file.committee_] == [name for name, _ in in_memory.committee_]
+    written = from_file.predict_table(tmp_path / "rows.parquet", tmp_path / "out.parquet")
+    predicted = pd.read_parquet(written)["prediction"].to_numpy()
+    assert_allclose(predicted, in_memory.predict(frame[list("abcd")]), atol=1e-8)
+
+
+def test_more_rows_in_parts_reach_the_committee_too():
+    X, y, labels = table()
+    model = XNVRegressor(random_state=0).partial_fit(X[:300], labels[:300])
+    model.partial_fit(X[300:], np.where(np.arange(300) < 50, y[300:], np.nan))
+    assert model.n_labeled_ == 130
+    assert model.committee_
+    assert model.score(X, y) > 0.9

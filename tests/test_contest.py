@@ -1,6 +1,9 @@
 """The contest: what each method is given, what the statistics say, what the command does."""
 
+import csv
+import re
 import sqlite3
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -20,7 +23,7 @@ from twinviews.contest.sets import (
 )
 from twinviews.contest.statistics import best_of_others, mean_ranks, paired_ratio, tally
 from twinviews.datasets.downloads import Files, UnobtainableError
-from twinviews.datasets.measures import error_rate
+from twinviews.datasets.measures import calibration_error, error_rate
 from twinviews.datasets.origins import RawTable
 
 
@@ -286,6 +289,36 @@ def test_a_contest_on_a_users_table_goes_on_where_it_was(table, tmp_path):
     assert "1 set, 3 draws each" in text
     assert "| 50 | XNV |" in text
     assert (tmp_path / "tables" / "regression_summary.csv").exists()
+    shown = re.findall(r"!\[.+\]\((.+)\)", text)
+    assert shown == ["figures/regression_ratios.svg", "figures/regression_ranks.svg"]
+    for name in shown:
+        picture = tmp_path / name
+        assert ElementTree.parse(picture).getroot().tag.endswith("svg")
+        assert picture.with_suffix(".png").stat().st_size > 1000
+
+
+def test_means_are_those_of_the_rounds_and_doubts_are_told(table, tmp_path):
+    given = (table, "--target", "price", "--labels", "20,50", "-o", tmp_path)
+    done = compare(*given, "--methods", "KRR,SVM", "--repetitions", 2)
+    assert done.exit_code == 0, done.output
+    with Rounds(tmp_path / STORE_NAME) as rounds:
+        outcomes = [rounds.outcome("prices", r, 50, "KRR") for r in range(2)]
+    with (tmp_path / "means.csv").open() as file:
+        rows = {(row["n"], row["method"]): row for row in csv.DictReader(file)}
+    row = rows["50", "KRR"]
+    assert len(rows) == 4
+    assert float(row["error"]) == pytest.approx(np.mean([o.error for o in outcomes]))
+    assert float(row["coverage"]) == pytest.approx(np.mean([o.coverage for o in outcomes]))
+    assert 0.8 < float(row["coverage"]) <= 1
+    assert rows["50", "SVM"]["coverage"] == ""  # it has no intervals
+    text = (tmp_path / "standings.md").read_text()
+    assert f"{100 * float(row['coverage']):.1f}% ({float(row['width']):.2f})" in text
+
+
+def test_calibration_is_zero_for_the_truth_and_the_excess_for_the_boastful():
+    truth = np.array([0, 0, 0, 1])
+    assert calibration_error(truth, np.tile([0.75, 0.25], (4, 1))) == pytest.approx(0)
+    assert calibration_error(truth, np.tile([1.0, 0.0], (4, 1))) == pytest.approx(0.25)
 
 
 def test_failures_are_in_the_standings(table, tmp_path):

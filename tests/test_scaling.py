@@ -6,12 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
+from scipy.stats import kstest, norm
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import RobustScaler, StandardScaler
 
 from conftest import REGRESSORS, make
 from twinviews import XNVRegressor
-from twinviews.scaling import ColumnMoments, robust_scaling, standard_scaling
+from twinviews.scaling import ColumnMoments, rank_scaling, robust_scaling, standard_scaling
 
 GIVEN = {"n_components": 40, "sigma": 1.5, "ridge": 1e-2, "correlation_ridge": 1e-4}
 
@@ -98,3 +99,39 @@ def test_sparse_rows_are_not_filled_in_silence(table):
         make("XNVRegressor", scale="robust").fit(csr_array(table.X), table.few)
     with pytest.raises(ValueError, match="scale='minmax' must be one of 'standard', 'robust'"):
         make("XNVRegressor", scale="minmax").fit(table.X, table.few)
+
+
+def test_rank_scaling_makes_columns_normal_and_keeps_their_order():
+    X = np.random.default_rng(0).lognormal(sigma=3, size=(2000, 2))
+    scaling = rank_scaling(X)
+    Z = scaling(X)
+    assert kstest(Z[:, 0], "norm").statistic < 0.02
+    order = X[:, 1].argsort()
+    assert (np.diff(Z[order, 1]) >= 0).all()
+    beyond = scaling(np.array([[1e30, -1e30]]))
+    assert_allclose(beyond, [[Z[:, 0].max(), Z[:, 1].min()]])
+
+
+def test_rank_scaling_of_a_few_values_is_the_middle_of_their_ranks():
+    column = np.repeat([0.0, 1.0, 5.0], [50, 30, 20])
+    X = np.column_stack([column, np.full(100, 3.0)])
+    Z = rank_scaling(X)(np.array([[0.0, 3.0], [1.0, 9.0], [5.0, -9.0]]))
+    assert_allclose(Z[:, 0], norm.ppf(np.array([25.5, 65.5, 90.5]) / 101))
+    assert_allclose(Z[:, 1], norm.ppf(50.5 / 101), atol=1e-12)  # a constant column says nothing
+
+
+def test_rank_scaling_does_not_depend_on_units_or_any_rising_function(table):
+    given = {"sigma": 1.5, "ridge": 1e-2}
+    bent = np.sinh(table.X) * [1, 1e3, 1e-3, 7] + 5
+    straight = make("KRRRegressor", **given, scale="rank").fit(table.X, table.few)
+    other = make("KRRRegressor", **given, scale="rank").fit(bent, table.few)
+    # Linear between knots, so not exact there: another 950 values lie between 256 knots.
+    assert_allclose(other.predict(bent), straight.predict(table.X), atol=0.1)
+
+
+def test_scaled_rows_are_the_same_bits_for_any_order(table):
+    turn = np.random.default_rng(0).permutation(len(table.X))
+    one = standard_scaling(ColumnMoments.of(table.X, None))
+    parts = [ColumnMoments.of(rows, None) for rows in np.split(table.X[turn], 4)]
+    other = standard_scaling(parts[3].merge(parts[1]).merge(parts[0]).merge(parts[2]))
+    assert one.same_as(other)
