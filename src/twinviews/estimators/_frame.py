@@ -260,7 +260,8 @@ class SemiSupervised(BaseEstimator):
     def relabel(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Solve again for another set of labeled rows, with what was learned from all rows kept.
 
-        The unlabeled rows are not needed: it takes milliseconds whatever their number. Landmarks,
+        The unlabeled rows are not needed: it takes milliseconds whatever their number (with XNV's
+        committee, which is fitted and weighed again, seconds). Landmarks,
         views and correlations stay, and so do sigma and the correlation ridge that made them, even
         where labels of the fit chose them; the ridge and the canonical weight, where "auto", are chosen
         again. If an error is raised, the model is as it was.
