@@ -196,9 +196,9 @@ class XNVClassifier(SemiSupervisedClassifier, XNV):
 
     Any number of classes, which may be strings, numbers or booleans. Least squares on 1 and -1, one
     class against the rest, with one pass over the rows for all. On the committee, a graph that joins
-    each row to its neighbours through anchors sits too, and boosted trees; its probabilities are the mixture of
-    theirs of greatest likelihood on labels that they had not seen. Parameters and learned attributes
-    are those of :class:`XNVRegressor`, but for these.
+    each row to its neighbours through anchors sits too, and boosted trees; its probabilities are the
+    mixture of theirs of greatest likelihood on labels that they had not seen. Parameters and learned
+    attributes are those of :class:`XNVRegressor`, but for these.
 
     Attributes
     ----------
