@@ -340,6 +340,17 @@ def test_order_of_rows_does_not_matter():
     assert_allclose(other.predict(X), model.predict(X), atol=1e-6)
 
 
+def test_a_row_unlike_all_others_gets_a_bounded_answer():
+    X, _, labels = table()
+    X[:, 3] = 1e-9 * X[:, 3]
+    model = XNVRegressor(random_state=0).fit(X, labels)
+    odd = X[:5] + np.array([0, 0, 0, 1.0])  # a billion deviations away
+    low, high = np.nanmin(labels), np.nanmax(labels)
+    assert (np.abs(model.predict(odd) - (low + high) / 2) <= 1.5 * (high - low) + 1e-9).all()
+    ends = model.predict_interval(odd)
+    assert (np.abs(ends - (low + high) / 2) <= 4 * (high - low)).all()
+
+
 def test_several_targets_have_a_committee_each():
     X, y, labels = table()
     both = np.column_stack([labels, np.where(np.arange(len(y)) < 60, X[:, 2] ** 2, np.nan)])

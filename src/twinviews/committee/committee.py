@@ -59,24 +59,33 @@ class Committee:
 
 @dataclass(frozen=True)
 class NumberCommittee(Committee):
-    """A weighted mean of its members' predictions of one target."""
+    """A weighted mean of its members' predictions of one target.
 
+    A row unlike all others, say in a column that hardly varied before, can drive one member to any
+    number; none is believed beyond the bounds.
+    """
+
+    bounds: tuple[float, float]
     held_out: np.ndarray  # (m, 1) prediction of each labeled row by the committee without its fold
     fold_of: np.ndarray  # (m,)
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         """(rows, 1)"""
         on = self._scaled(X)
-        return np.asarray(sum(member.weight * member.fit(on[member.scale]) for member in self.members))
+        return self._mean([member.fit(on[member.scale]) for member in self.members])
 
     def without_folds(self, X: np.ndarray) -> np.ndarray:
         """(rows, folds) what the committee says that has not seen that fold."""
         on = self._scaled(X)
         by_fold = [
-            sum(member.weight * member.folds[fold](on[member.scale]) for member in self.members)
+            self._mean([member.folds[fold](on[member.scale]) for member in self.members])
             for fold in range(len(self.members[0].folds))
         ]
         return np.hstack(by_fold)
+
+    def _mean(self, predictions: Sequence[np.ndarray]) -> np.ndarray:
+        weights = [member.weight for member in self.members]
+        return np.average(np.clip(predictions, *self.bounds), axis=0, weights=weights)
 
 
 @dataclass(frozen=True)
@@ -112,14 +121,22 @@ def number_committee(
         seats += [Seat(scale, MetricRidges(kernel, 2.0, D)) for kernel in ("gaussian", "laplace")]
         seats += _smooth_seats(scale, D)
     made = _cross_fit(seats, scales, labeled, guides, fold_of, n_threads)
-    held_out = made.held_out[:, :, 0]
+    bounds = _bounds(labeled.Y[:, 0])
+    held_out = np.clip(made.held_out[:, :, 0], *bounds)
     weights = blend_numbers(held_out, labeled.Y[:, 0], labeled.weight)
     return NumberCommittee(
         scales,
         _members(made, weights, keep_folds=True),
+        bounds=bounds,
         held_out=(weights @ held_out)[:, None],
         fold_of=fold_of,
     )
+
+
+def _bounds(y: np.ndarray) -> tuple[float, float]:
+    """As far beyond the labels, on either side, as they lie apart."""
+    low, high = float(y.min()), float(y.max())
+    return low - (high - low), high + (high - low)
 
 
 def class_committee(
