@@ -5,6 +5,7 @@ from twinviews.estimators.krr import KRRClassifier, KRRRegressor
 from twinviews.estimators.laprls import LapRLSClassifier, LapRLSRegressor
 from twinviews.estimators.rff import RFFClassifier, RFFRegressor
 from twinviews.estimators.sssl import SSSLClassifier, SSSLRegressor
+from twinviews.estimators.table_encoder import TableEncoder
 from twinviews.estimators.xks import XKSClassifier, XKSRegressor
 from twinviews.estimators.xnv import XNVClassifier, XNVRegressor
 from twinviews.model_selection import LabeledKFold, LabeledStratifiedKFold
@@ -26,6 +27,7 @@ __all__ = [  # in the order a user meets them
     "ExactSSSLClassifier",
     "LapRLSRegressor",
     "LapRLSClassifier",
+    "TableEncoder",
     "LabeledKFold",
     "LabeledStratifiedKFold",
 ]

@@ -116,8 +116,15 @@ def standard_scaling(columns: ColumnMoments) -> Scaling:
     """
     deviation = np.sqrt(columns.squares / columns.count)
     deviation = np.where(deviation > 0, deviation, 1)
-    digit = np.ldexp(1.0, np.frexp(deviation)[1] - _BITS)
-    return Scaling(np.round(columns.mean / digit) * digit, np.round(deviation / digit) * digit, None)
+    return Scaling(
+        without_last_digits(columns.mean, deviation), without_last_digits(deviation, deviation), None
+    )
+
+
+def without_last_digits(values: Any, spread: Any) -> Any:
+    """Numbers rounded to twelve digits of their spread."""
+    digit = np.ldexp(1.0, np.frexp(spread)[1] - _BITS)
+    return np.round(values / digit) * digit
 
 
 def robust_scaling(rows: np.ndarray) -> Scaling:

@@ -184,7 +184,9 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
         return self._take_in(other._moments, other._labeled, other.n_unlabeled_)
 
     def _same_views(self, other: Self) -> bool:
-        probe = np.linspace(-1, 1, 5 * self.n_features_in_).reshape(5, -1)
+        if self._encoder != other._encoder:
+            return False
+        probe = np.linspace(-1, 1, 5 * self._width).reshape(5, -1)
         if self._scaling is not None and not self._scaling.same_as(other._scaling):
             return False
         ours, theirs = self._columns(probe), other._columns(probe)

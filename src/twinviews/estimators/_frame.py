@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -24,6 +24,7 @@ from twinviews.estimators._checks import (
     check_rows,
     check_same_kind,
 )
+from twinviews.estimators._raw_rows import column_names, encode, learn_encoder
 from twinviews.intervals import MOST_LEFT_OUT, LeftOut
 from twinviews.kernels import Kernel
 from twinviews.labels import LabeledProblem, LabeledRows, labeled_blocks
@@ -54,6 +55,9 @@ from twinviews.tuning import (
 )
 from twinviews.views import Readout, View
 
+if TYPE_CHECKING:
+    from twinviews.encoding.encoder import Encoder
+
 
 class SemiSupervised(BaseEstimator):
     """Learn features from all rows, then a penalised regression on the labeled ones.
@@ -76,6 +80,7 @@ class SemiSupervised(BaseEstimator):
     _large_matrices = False
     _scales: tuple[str, ...] = SCALES
     _rows_are_sparse = False
+    _encoder: Encoder | None = None  # of tables that hold more than numbers
 
     # --- what an algorithm provides -----------------------------------------------------------------
 
@@ -145,7 +150,8 @@ class SemiSupervised(BaseEstimator):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            All rows, or the labeled ones with the others in ``X_unlabeled``.
+            All rows, or the labeled ones with the others in ``X_unlabeled``. Of a data frame, columns
+            of words, dates and blanks are turned into numbers as by :class:`TableEncoder`.
         y : array-like of shape (n_samples,) or, for regressors, (n_samples, n_targets)
             Labels. None, NaN, pandas.NA or the estimator's ``missing_label`` mark a row without one.
         X_unlabeled : same kind as X, of shape (n_unlabeled, n_features), optional
@@ -176,7 +182,13 @@ class SemiSupervised(BaseEstimator):
                 f"{type(self).__name__} requires y to be passed, but the target y is None. Mark rows "
                 f"without a label by NaN or None in y."
             )
-        X = check_rows(self, X, reset=True)
+        self._encoder = learn_encoder(X)
+        if self._encoder is None:
+            X = check_rows(self, X, reset=True)
+        else:
+            self.feature_names_in_ = column_names(X)
+            self.n_features_in_ = len(self.feature_names_in_)
+            X = encode(self._encoder, X)
         self._rows_are_sparse = bool(sparse.issparse(X))
         if self._scale_kind() is not None and self._rows_are_sparse:
             raise ValueError(
@@ -187,7 +199,7 @@ class SemiSupervised(BaseEstimator):
         self._one_column = y.ndim == 1
         parts = [Block(X, y.reshape(len(y), -1), weight)]
         if X_unlabeled is not None:
-            X_unlabeled = check_same_kind(X, check_rows(self, X_unlabeled, reset=False))
+            X_unlabeled = check_same_kind(X, self._numbers_of(X_unlabeled))
             ones = None if weight is None else np.ones(X_unlabeled.shape[0])
             parts.append(Block(X_unlabeled, None, ones))
         return parts
@@ -202,6 +214,7 @@ class SemiSupervised(BaseEstimator):
             from twinviews.tables.dask import dask_table
         except ImportError as error:
             raise missing_engine("dask") from error
+        self._encoder = None
         table, names, width = dask_table(X, y)
         self._one_column = y.ndim == 1
         self.n_features_in_ = width
@@ -254,8 +267,19 @@ class SemiSupervised(BaseEstimator):
 
     def _check_rows(self, X: Any) -> Any:
         """Rows as wide as those of the fit, and dense where they are to be scaled."""
-        X = check_rows(self, X, reset=False)
+        X = self._numbers_of(X)
         return X.toarray() if self._scaling is not None and sparse.issparse(X) else X
+
+    def _numbers_of(self, X: Any) -> Any:
+        """Rows like those of the fit, as numbers."""
+        if self._encoder is None:
+            return check_rows(self, X, reset=False)
+        return encode(self._encoder, X)
+
+    @property
+    def _width(self) -> int:
+        """D: how many numbers a row has."""
+        return self.n_features_in_ if self._encoder is None else len(self._encoder.outputs)
 
     def relabel(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Solve again for another set of labeled rows, with what was learned from all rows kept.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from twinviews.checkpoint import Checkpoint
+from twinviews.estimators._checks import AUTO, check_flag
 from twinviews.moments import Moments
 from twinviews.progress import progress_bar
 from twinviews.survey import Survey
@@ -21,6 +22,7 @@ from twinviews.tables.open import engine_of, missing_engine, open_table
 from twinviews.threads import map_in_order, one_blas_thread
 
 if TYPE_CHECKING:
+    from twinviews.encoding.encoder import Encoder
     from twinviews.estimators._frame import SemiSupervised as _Frame
 else:
     _Frame = object
@@ -37,6 +39,8 @@ class TableMethods(_Frame):
         columns: Sequence[str] | None = None,
         unlabeled: Any = None,
         weight: str | None = None,
+        encode: bool | str = "auto",
+        kinds: Mapping[str, str] | None = None,
         checkpoint: Any = None,
     ) -> Self:
         """Fit on a table of any size: files, a Dask or Spark data frame, an Arrow table.
@@ -58,6 +62,13 @@ class TableMethods(_Frame):
             A second table with the same input columns and no labels.
         weight : str, optional
             Column of weights.
+        encode : bool or "auto", default="auto"
+            Whether columns become numbers as by :class:`TableEncoder`, which takes one more pass:
+            words, dates and blanks then are inputs too, and columns that say nothing are left out.
+            "auto" does where some column is not a number by its type; blanks among numbers then are
+            an error that says where.
+        kinds : mapping of str to str, optional
+            What columns are to be taken for: "number", "boolean", "date" or "category".
         checkpoint : path, optional
             File in which the passes over files remember how far they are, once a second. If the
             process is killed, the same call goes on from there and ends with the identical model; the
@@ -68,22 +79,35 @@ class TableMethods(_Frame):
         self
         """
         self._check_parameters()
+        if encode != AUTO:
+            check_flag("encode", encode)
         targets = [target] if isinstance(target, str) else list(target)
         options: dict[str, Any] = {"n_threads": self.n_threads, "progress": self.progress}
+        raw = None if encode == AUTO and not kinds else bool(encode)
         table: Table
-        table, names = open_table(source, columns=columns, targets=targets, weight=weight, **options)
-        tables = [table]
+        table, selection = open_table(
+            source, columns=columns, targets=targets, weight=weight, raw=raw, **options
+        )
+        tables, names, raw = [table], selection.columns, selection.raw
         if unlabeled is not None:
-            more, _ = open_table(unlabeled, columns=names, targets=[], weight=None, **options)
+            more, _ = open_table(unlabeled, columns=names, targets=[], weight=None, raw=raw, **options)
             tables.append(more)
+        whole = table if len(tables) == 1 else StackedTable(*tables)
+        self._encoder = self._learn_encoder(whole, selection, kinds or {}) if raw else None
         notes = None if checkpoint is None else self._take_notes(checkpoint, tables)
         self._one_column = isinstance(target, str)
         self.feature_names_in_ = np.array(names, dtype=object)
         self.n_features_in_ = len(names)
-        self._fit_table(table if len(tables) == 1 else StackedTable(*tables))
+        self._fit_table(whole if self._encoder is None else self._encoder.table(whole))
         if notes is not None:
             notes.remove()
         return self
+
+    def _learn_encoder(self, table: Table, selection: Any, given: Mapping[str, Any]) -> Encoder:
+        from twinviews.encoding.encoder import encoder_of, facts_of_table, kinds_of
+
+        kinds = kinds_of(selection.schema, selection.columns, given)
+        return encoder_of(facts_of_table(table, kinds), given)
 
     def _take_notes(self, path: Any, tables: Sequence[Table]) -> Checkpoint:
         if not all(hasattr(table, "fingerprint") for table in tables):
@@ -125,17 +149,22 @@ class TableMethods(_Frame):
                 "This model was fitted on rows without column names, so it cannot tell which columns "
                 "of a table are its inputs. Fit it on a data frame or with fit_table."
             )
-        names = [str(name) for name in self.feature_names_in_]
+        encoder = self._encoder
+        names = [str(name) for name in self.feature_names_in_] if encoder is None else encoder.names
         if engine_of(source) == "pyspark":
             from twinviews.tables.spark import predict_frame
 
-            sample = self._prediction_columns(np.zeros((1, len(names))))
+            sample = self._prediction_columns(np.zeros((1, self._width)))
             kinds = {name: _spark_kind(values) for name, values in sample.items()}
-            return predict_frame(source, names, self._prediction_columns, kinds)
+            return predict_frame(source, names, self._predict_block, kinds, raw=encoder is not None)
         if out is None:
             raise ValueError("out=None: name a Parquet file to write the predictions to.")
         self._predict_to_file(source, Path(out), names, list(keep))
         return Path(out)
+
+    def _predict_block(self, rows: Any) -> dict[str, np.ndarray]:
+        """Columns of predictions, for rows as a table's blocks have them."""
+        return self._prediction_columns(rows if self._encoder is None else self._encoder(rows))
 
     def _predict_to_file(self, source: Any, out: Path, names: list[str], keep: list[str]) -> None:
         try:
@@ -146,13 +175,14 @@ class TableMethods(_Frame):
         except ImportError as error:
             raise missing_engine("pyarrow") from error
         dataset = open_dataset(source)
-        inputs = Selection(dataset.schema, names, [], None)
-        table = ArrowTable(dataset, Selection(dataset.schema, names, keep, None), None, False)
+        raw = self._encoder is not None
+        inputs = Selection(dataset.schema, names, [], None, raw=raw)
+        table = ArrowTable(dataset, Selection(dataset.schema, names, keep, None, raw=raw), None, False)
 
         def predict_piece(piece: Any) -> pa.Table:
             written = []
             for batch in table.batches(piece):
-                found = self._prediction_columns(inputs.inputs(batch))
+                found = self._predict_block(inputs.inputs(batch))
                 columns = {name: batch.column(name) for name in keep}
                 written.append(pa.table({**columns, **found}))
             return pa.concat_tables(written) if written else None

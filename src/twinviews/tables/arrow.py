@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from twinviews.tables.base import Block, BlockTable
+from twinviews.tables.columns import check_columns
 
 # Rows that are read at once, and rows of a block made of them.
 _BATCH_ROWS = 32_768
@@ -19,7 +20,11 @@ _BLOCK_ROWS = 4096
 
 
 class Selection:
-    """Which columns of a table are inputs, labels and weight; turns record batches into blocks."""
+    """Which columns of a table are inputs, labels and weight; turns record batches into blocks.
+
+    With ``raw`` the inputs of a block are a record batch, of any types, instead of an array; None
+    leaves that to the types.
+    """
 
     def __init__(
         self,
@@ -27,27 +32,22 @@ class Selection:
         columns: Sequence[str] | None,
         targets: Sequence[str],
         weight: str | None,
+        *,
+        raw: bool | None = False,
     ) -> None:
-        self.targets, self.weight = list(targets), weight
+        self.schema, self.targets, self.weight = schema, list(targets), weight
         apart = {*self.targets, *([] if weight is None else [weight])}
         self.columns = [name for name in schema.names if name not in apart]
         if columns is not None:
             self.columns = list(columns)
-        self._check(schema)
-
-    def _check(self, schema: pa.Schema) -> None:
-        for name in self.names:
-            if name not in schema.names:
-                raise ValueError(
-                    f"There is no column {name!r}. The table has {', '.join(schema.names)}."
-                )
-        for name in self.columns:
-            kind = schema.field(name).type
-            if not (_is_number(kind) or pa.types.is_boolean(kind)):
-                raise ValueError(
-                    f"Column {name!r} is of type {kind}, and inputs must be numbers. Leave it out with "
-                    f"columns=[...], or turn it into numbers first."
-                )
+        check_columns(self.names, schema.names)
+        others = [name for name in self.columns if not is_plain(schema.field(name).type)]
+        self.raw = bool(others) if raw is None else raw
+        if others and not self.raw:
+            raise ValueError(
+                f"Column {others[0]!r} is of type {schema.field(others[0]).type}, and inputs must be "
+                f"numbers. Leave it out with columns=[...], or say encode=True."
+            )
 
     @property
     def names(self) -> list[str]:
@@ -75,16 +75,18 @@ class Selection:
             )
         return weight
 
-    def inputs(self, batch: pa.RecordBatch) -> np.ndarray:
-        """(rows, D) float64."""
+    def inputs(self, batch: pa.RecordBatch) -> Any:
+        """(rows, D) float64, or raw as they are."""
+        if self.raw:
+            return batch.select(self.columns)
         X = np.empty((batch.num_rows, len(self.columns)))
         for j, name in enumerate(self.columns):
             X[:, j] = _numbers(batch.column(name))
         if not np.isfinite(X).all():
             j = int(np.flatnonzero(~np.isfinite(X).all(axis=0))[0])
             raise ValueError(
-                f"Column {self.columns[j]!r} has missing or infinite values. Fill them, drop those "
-                f"rows, or leave the column out with columns=[...]."
+                f"Column {self.columns[j]!r} has missing or infinite values. Say encode=True, and "
+                f"blanks count as the mean and are flagged; or leave it out with columns=[...]."
             )
         return X
 
@@ -96,6 +98,11 @@ class Selection:
         for j, column in enumerate(columns):
             labels[:, j] = column.to_pylist()
         return labels
+
+
+def is_plain(kind: pa.DataType) -> bool:
+    """Whether values of a type can be used as they are."""
+    return _is_number(kind) or pa.types.is_boolean(kind)
 
 
 def _is_number(kind: pa.DataType) -> bool:

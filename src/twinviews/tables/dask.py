@@ -91,12 +91,17 @@ def _one_block(block: Block) -> list[Block]:
 
 
 def frame_table(
-    frame: Any, columns: Sequence[str] | None, targets: Sequence[str], weight: str | None
-) -> tuple[DaskTable, list[str]]:
-    """A Dask data frame, and the names of its input columns."""
+    frame: Any,
+    columns: Sequence[str] | None,
+    targets: Sequence[str],
+    weight: str | None,
+    *,
+    raw: bool | None,
+) -> tuple[DaskTable, Selection]:
+    """A Dask data frame, and which of its columns are what."""
     schema = pa.Schema.from_pandas(frame._meta_nonempty, preserve_index=False)
-    selection = Selection(schema, columns, targets, weight)
-    return DaskTable(frame[selection.names].to_delayed(), _BlocksOfFrame(selection)), selection.columns
+    selection = Selection(schema, columns, targets, weight, raw=raw)
+    return DaskTable(frame[selection.names].to_delayed(), _BlocksOfFrame(selection)), selection
 
 
 class _BlocksOfFrame:

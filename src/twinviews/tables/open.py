@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from twinviews.tables.base import Table
+
+if TYPE_CHECKING:  # it needs pyarrow, which need not be installed
+    from twinviews.tables.arrow import Selection
 
 _EXTRAS = {
     "pyarrow": ("files", "reading files"),
@@ -30,25 +33,26 @@ def open_table(
     weight: str | None,
     n_threads: int | None,
     progress: bool,
-) -> tuple[Table, list[str]]:
-    """The source as a table, and the names of its input columns."""
+    raw: bool | None = False,
+) -> tuple[Table, Selection]:
+    """The source as a table, and which of its columns are what."""
     engine = engine_of(source)
     try:
         if engine == "dask":
             from twinviews.tables.dask import frame_table
 
-            return frame_table(source, columns, targets, weight)
+            return frame_table(source, columns, targets, weight, raw=raw)
         if engine == "pyspark":
             from twinviews.tables.spark import SparkTable
 
-            table = SparkTable(source, columns, targets, weight)
-            return table, table.selection.columns
+            table = SparkTable(source, columns, targets, weight, raw=raw)
+            return table, table.selection
         from twinviews.tables.arrow import ArrowTable, Selection, open_dataset
     except ImportError as error:
         raise missing_engine(engine) from error
     dataset = open_dataset(source)
-    selection = Selection(dataset.schema, columns, targets, weight)
-    return ArrowTable(dataset, selection, n_threads, progress), selection.columns
+    selection = Selection(dataset.schema, columns, targets, weight, raw=raw)
+    return ArrowTable(dataset, selection, n_threads, progress), selection
 
 
 def missing_engine(engine: str) -> ImportError:

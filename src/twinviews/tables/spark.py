@@ -31,8 +31,10 @@ class SparkTable:
         columns: Sequence[str] | None,
         targets: Sequence[str],
         weight: str | None,
+        *,
+        raw: bool | None,
     ) -> None:
-        self.selection = Selection(to_arrow_schema(frame.schema), columns, targets, weight)
+        self.selection = Selection(to_arrow_schema(frame.schema), columns, targets, weight, raw=raw)
         self.frame = frame.select(*self.selection.names)
 
     def fold(self, summarise: Callable[[Block], S]) -> S:
@@ -85,9 +87,11 @@ class _SummariseBatches:
         yield pa.RecordBatch.from_arrays([column], names=["summary"])
 
 
-def predict_frame(frame: Any, columns: Sequence[str], predict: Any, kinds: dict[str, str]) -> Any:
-    """The frame with columns of predictions added; ``predict`` maps (rows, D) to arrays by name."""
-    selection = Selection(to_arrow_schema(frame.schema), columns, [], None)
+def predict_frame(
+    frame: Any, columns: Sequence[str], predict: Any, kinds: dict[str, str], *, raw: bool | None
+) -> Any:
+    """The frame with columns of predictions added; ``predict`` makes them of a block's rows."""
+    selection = Selection(to_arrow_schema(frame.schema), columns, [], None, raw=raw)
     schema = StructType(list(frame.schema.fields))  # add() would change the schema of the frame
     for name, kind in kinds.items():
         schema = schema.add(name, kind)

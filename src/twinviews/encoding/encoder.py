@@ -1,0 +1,98 @@
+"""A raw table becomes numbers, block by block, wherever the blocks are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar, get_args
+
+import numpy as np
+import pyarrow as pa
+
+from twinviews.encoding.codes import Code, LeftOut
+from twinviews.encoding.facts import Kind, TableFacts, facts_of, kind_of
+from twinviews.encoding.rules import code_columns
+from twinviews.tables import Block, Summary, Table
+from twinviews.tables.columns import check_columns
+
+S = TypeVar("S", bound=Summary)
+
+KINDS = tuple(kind for kind in get_args(Kind) if kind not in ("empty", "other"))
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """A code for each input column, in their order."""
+
+    codes: tuple[Code, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """Of the columns that are needed."""
+        return [code.name for code in self.codes if not isinstance(code, LeftOut)]
+
+    @property
+    def outputs(self) -> list[str]:
+        return [output for code in self.codes for output in code.outputs]
+
+    def __call__(self, rows: Any) -> np.ndarray:
+        """(rows, D) of a record batch or a table."""
+        check_columns(self.names, rows.schema.names)
+        parts = [
+            code(_one_array(rows.column(code.name)))
+            for code in self.codes
+            if not isinstance(code, LeftOut)
+        ]
+        return np.hstack(parts)
+
+    def table(self, raw: Table) -> EncodedTable:
+        """The numbers of a table whose blocks hold record batches."""
+        return EncodedTable(raw, self)
+
+
+def _one_array(column: Any) -> pa.Array:
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def kinds_of(schema: pa.Schema, columns: list[str], given: Mapping[str, Kind]) -> dict[str, Kind]:
+    """What each column is taken for: what the user says, or else its type."""
+    for name, kind in given.items():
+        if kind not in KINDS:
+            raise ValueError(f"kinds[{name!r}]={kind!r} must be one of {', '.join(map(repr, KINDS))}.")
+    check_columns(given, columns)
+    return {name: given.get(name) or kind_of(schema.field(name).type) for name in columns}
+
+
+def facts_of_table(table: Table, kinds: Mapping[str, Kind]) -> TableFacts:
+    """One pass over a table whose blocks hold record batches."""
+    return table.fold(partial(facts_of, kinds=kinds))
+
+
+def encoder_of(facts: TableFacts, given: Mapping[str, Kind]) -> Encoder:
+    encoder = Encoder(code_columns(facts, given))
+    if not encoder.names:
+        reasons = "; ".join(f"{code.name!r}: {code.words}" for code in encoder.codes)
+        raise ValueError(
+            f"No input column of n_samples={facts.n_rows} rows is left to learn from. {reasons}."
+        )
+    return encoder
+
+
+class EncodedTable:
+    """A raw table whose blocks are encoded one by one."""
+
+    def __init__(self, table: Table, encoder: Encoder) -> None:
+        self.table, self.encoder = table, encoder
+
+    def fold(self, summarise: Callable[[Block], S]) -> S:
+        return self.table.fold(_SummariseEncoded(self.encoder, summarise))
+
+
+@dataclass(frozen=True)
+class _SummariseEncoded:
+    encoder: Encoder
+    summarise: Callable[[Block], Any]
+
+    def __call__(self, block: Block) -> Any:
+        return self.summarise(block._replace(X=self.encoder(block.X)))

@@ -1,0 +1,156 @@
+"""What a pass over a raw table finds out about each column, merged like every other summary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+import pyarrow as pa
+
+from twinviews.encoding.values import as_days, as_numbers, as_words
+from twinviews.tables import Block
+
+Kind = Literal["number", "boolean", "date", "category", "empty", "other"]
+
+# More levels than this are not counted: beyond, the rarest make room for new ones.
+MOST_LEVELS_COUNTED = 10_000
+
+
+@dataclass(frozen=True)
+class NumberFacts:
+    """Of the values that are not missing; means and squares are merged by Chan's formula."""
+
+    weight: float
+    mean: float
+    squares: float
+    least: float
+    most: float
+    whole: bool  # whether all are whole numbers
+
+    @classmethod
+    def of(cls, x: np.ndarray, weight: np.ndarray) -> Self:
+        known = ~np.isnan(x)
+        x, weight = x[known], weight[known]
+        if len(x) == 0:
+            return cls(0.0, 0.0, 0.0, np.inf, -np.inf, True)
+        total = float(weight.sum())
+        mean = float(weight @ x / total)
+        squares = float(weight @ np.square(x - mean))
+        return cls(total, mean, squares, float(x.min()), float(x.max()), bool((x == np.floor(x)).all()))
+
+    def merge(self, other: Self) -> Self:
+        weight = self.weight + other.weight
+        share = other.weight / weight if weight else 0.0
+        shift = other.mean - self.mean
+        return type(self)(
+            weight,
+            self.mean + shift * share,
+            self.squares + other.squares + shift**2 * self.weight * share,
+            min(self.least, other.least),
+            max(self.most, other.most),
+            self.whole and other.whole,
+        )
+
+
+@dataclass(frozen=True)
+class LevelFacts:
+    """How many rows have each level; with more than ``MOST_LEVELS_COUNTED``, of the commonest."""
+
+    counts: Mapping[str, float]
+
+    @classmethod
+    def of(cls, column: pa.Array, weight: np.ndarray) -> Self:
+        codes = column.dictionary_encode()
+        known = np.asarray(codes.indices.is_valid())
+        code = codes.indices.drop_null().to_numpy(zero_copy_only=False)
+        totals = np.bincount(code, weight[known], minlength=len(codes.dictionary))
+        return cls._of_commonest(dict(zip(codes.dictionary.to_pylist(), totals.tolist(), strict=True)))
+
+    def merge(self, other: Self) -> Self:
+        counts = dict(self.counts)
+        for level, count in other.counts.items():
+            counts[level] = counts.get(level, 0.0) + count
+        return self._of_commonest(counts)
+
+    @classmethod
+    def _of_commonest(cls, counts: dict[str, float]) -> Self:
+        if len(counts) <= MOST_LEVELS_COUNTED:
+            return cls(counts)
+        return cls(dict(commonest(counts, MOST_LEVELS_COUNTED)))
+
+
+def commonest(counts: Mapping[str, float], most: int) -> list[tuple[str, float]]:
+    """Levels and counts, the commonest first; equally common ones by name."""
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    kind: Kind
+    weight: float  # of all rows
+    missing: float  # of the rows without a value
+    values: NumberFacts | LevelFacts | None  # None: nothing is known of such values
+
+    def merge(self, other: Self) -> Self:
+        ours, theirs = self.values, other.values
+        if ours is None or theirs is None:  # all of a block's values may be missing
+            values: Any = theirs if ours is None else ours
+        else:
+            assert type(ours) is type(theirs), "the schema says what a column is"
+            values = ours.merge(theirs)  # type: ignore[arg-type]
+        kind = other.kind if self.kind == "empty" else self.kind
+        return type(self)(kind, self.weight + other.weight, self.missing + other.missing, values)
+
+
+@dataclass(frozen=True)
+class TableFacts:
+    n_rows: int
+    columns: Mapping[str, ColumnFacts]
+
+    def merge(self, other: Self) -> Self:
+        merged = {name: facts.merge(other.columns[name]) for name, facts in self.columns.items()}
+        return type(self)(self.n_rows + other.n_rows, merged)
+
+
+def facts_of(block: Block, kinds: Mapping[str, Kind]) -> TableFacts:
+    """Of a block whose X is a record batch; ``kinds`` says what each column is to be taken for."""
+    batch = block.X
+    weight = np.ones(batch.num_rows) if block.weight is None else block.weight
+    columns = {name: _facts_of(name, batch.column(name), kind, weight) for name, kind in kinds.items()}
+    return TableFacts(batch.num_rows, columns)
+
+
+def _facts_of(name: str, column: pa.Array, kind: Kind, weight: np.ndarray) -> ColumnFacts:
+    total = float(weight.sum())
+    if pa.types.is_null(column.type) or kind == "empty":
+        return ColumnFacts("empty", total, total, None)
+    if kind == "other":
+        return ColumnFacts(kind, total, 0.0, None)
+    if kind == "category":
+        words = as_words(column)
+        missing = float(weight[np.asarray(words.is_null())].sum())
+        return ColumnFacts(kind, total, missing, LevelFacts.of(words, weight))
+    x = as_days(name, column) if kind == "date" else as_numbers(name, column)
+    return ColumnFacts(kind, total, float(weight[np.isnan(x)].sum()), NumberFacts.of(x, weight))
+
+
+def kind_of(type_: pa.DataType) -> Kind:
+    """What values of an Arrow type are taken for."""
+    types = pa.types
+    if types.is_dictionary(type_):
+        return kind_of(type_.value_type) if not _is_number(type_.value_type) else "category"
+    if types.is_boolean(type_):
+        return "boolean"
+    if _is_number(type_) or types.is_duration(type_) or types.is_time(type_):
+        return "number"
+    if types.is_date(type_) or types.is_timestamp(type_):
+        return "date"
+    if types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_):
+        return "category"
+    return "empty" if types.is_null(type_) else "other"
+
+
+def _is_number(type_: pa.DataType) -> bool:
+    return pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_)

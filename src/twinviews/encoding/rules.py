@@ -1,0 +1,102 @@
+"""From facts to codes: which numbers each column becomes, and why some are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from twinviews.encoding.codes import Code, DateCode, LeftOut, LevelCode, NumberCode
+from twinviews.encoding.facts import (
+    ColumnFacts,
+    Kind,
+    LevelFacts,
+    NumberFacts,
+    TableFacts,
+    commonest,
+)
+from twinviews.scaling import without_last_digits
+
+# A level has a column of its own if so many rows have it, and if it is among so many of the commonest.
+FEWEST_ROWS_OF_A_LEVEL = 3
+MOST_LEVELS = 32
+# If fewer rows than this share have such a level, the column names things one by one.
+_LEAST_SHARED = 0.1
+# Days that the dates must span for the week and the year to show.
+_TWO_WEEKS, _HALF_A_YEAR = 14.0, 180.0
+
+
+def code_columns(facts: TableFacts, given: Mapping[str, Kind]) -> tuple[Code, ...]:
+    """A code for each column; a kind that the user gave is never left out for what it looks like."""
+    return tuple(
+        _code(name, column, facts.n_rows, wanted=name in given)
+        for name, column in facts.columns.items()
+    )
+
+
+def _code(name: str, facts: ColumnFacts, n_rows: int, *, wanted: bool) -> Code:
+    if facts.kind == "other":
+        return LeftOut(name, "its values are neither numbers, words nor dates")
+    if facts.values is None or facts.missing == facts.weight:
+        return LeftOut(name, "it is empty")
+    if isinstance(facts.values, LevelFacts):
+        return _level_code(name, facts, facts.values, wanted=wanted)
+    if facts.values.least == facts.values.most and not facts.missing:
+        return LeftOut(name, "all rows have the same value")
+    if facts.kind == "date":
+        return _date_code(name, facts.values, flag=facts.missing > 0)
+    if facts.kind == "number" and not wanted and _counts_rows(facts, facts.values, n_rows):
+        return LeftOut(name, "it numbers the rows")
+    return NumberCode(name, facts.kind, _mean(facts.values), flag=facts.missing > 0)
+
+
+def _mean(values: NumberFacts) -> float:
+    """Rounded, so that blanks are filled by the same number whatever the order of the rows."""
+    deviation = np.sqrt(values.squares / values.weight)
+    return float(without_last_digits(values.mean, deviation)) if deviation > 0 else values.mean
+
+
+def _counts_rows(facts: ColumnFacts, values: NumberFacts, n_rows: int) -> bool:
+    """Whether the values are k, k + 1, ..., k + N - 1 in some order, as far as sums can tell."""
+    if facts.missing or not values.whole or n_rows < 10 or facts.weight != n_rows:
+        return False
+    spread = n_rows * (n_rows**2 - 1) / 12
+    middle = (values.least + values.most) / 2
+    return values.most - values.least == n_rows - 1 and bool(
+        np.allclose([values.mean, values.squares], [middle, spread], rtol=1e-9)
+    )
+
+
+def _level_code(name: str, facts: ColumnFacts, levels: LevelFacts, *, wanted: bool) -> Code:
+    known = facts.weight - facts.missing
+    kept = [
+        (level, count)
+        for level, count in commonest(levels.counts, MOST_LEVELS)
+        if count >= FEWEST_ROWS_OF_A_LEVEL
+    ]
+    if len(levels.counts) == 1 and not facts.missing:
+        return LeftOut(name, "all rows have the same value")
+    if sum(count for _, count in kept) < _LEAST_SHARED * known and not wanted:
+        return LeftOut(name, "nearly every row has a value of its own")
+    # Of two levels one says it all.
+    one_says_all = len(levels.counts) == len(kept) == 2 and not facts.missing
+    named = sorted(level for level, _ in kept)[1 if one_says_all else 0 :]
+    common = None
+    if len(levels.counts) > MOST_LEVELS:
+        common = {
+            level: float(without_last_digits(count / facts.weight, 1.0))
+            for level, count in sorted(levels.counts.items())
+        }
+    return LevelCode(name, tuple(named), flag=facts.missing > 0, common=common)
+
+
+def _date_code(name: str, values: NumberFacts, *, flag: bool) -> DateCode:
+    span = values.most - values.least
+    return DateCode(
+        name,
+        _mean(values),
+        flag=flag,
+        of_day=not values.whole,
+        of_week=span >= _TWO_WEEKS,
+        of_year=span >= _HALF_A_YEAR,
+    )

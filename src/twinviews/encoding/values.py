@@ -1,0 +1,78 @@
+"""Values of an Arrow column as numbers, days or words; NaN or null where they are missing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_MICROSECONDS = 86_400_000_000
+
+
+def as_numbers(name: str, column: pa.Array) -> np.ndarray:
+    """Float64. Booleans are 0 and 1, times of day and durations are days."""
+    type_ = column.type
+    if pa.types.is_null(type_):
+        return np.full(len(column), np.nan)
+    if pa.types.is_dictionary(type_):
+        column, type_ = column.dictionary_decode(), type_.value_type
+    if pa.types.is_duration(type_):
+        return _floats(column.cast(pa.duration("us"), safe=False).cast(pa.int64())) / _MICROSECONDS
+    if pa.types.is_time(type_):
+        return _floats(column.cast(pa.time64("us"), safe=False).cast(pa.int64())) / _MICROSECONDS
+    if not (pa.types.is_floating(type_) or pa.types.is_integer(type_)):
+        column = _cast(name, column, pa.float64(), "a number")
+    x = _floats(column)
+    if np.isinf(x).any():
+        raise ValueError(
+            f"Column {name!r} has infinite values. Blank them, which makes them missing, or leave the "
+            f"column out."
+        )
+    return x
+
+
+def as_days(name: str, column: pa.Array) -> np.ndarray:
+    """Days since 1970, with their fraction; times with a zone are taken to UTC."""
+    if pa.types.is_null(column.type):
+        return np.full(len(column), np.nan)
+    if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
+        column = _cast(name, column, pa.timestamp("us"), "a date")
+    zone = getattr(column.type, "tz", None)
+    instants = column.cast(pa.timestamp("us", zone), safe=False).cast(pa.int64())
+    return _floats(instants) / _MICROSECONDS
+
+
+def as_words(column: pa.Array) -> pa.Array:
+    """Strings; whole numbers have no decimal point, so that 7 and 7.0 are one word."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_floating(column.type):
+        x = _floats(column)
+        column = pc.if_else(pa.array(np.isnan(x)), pa.scalar(None, column.type), column)
+        if (np.isnan(x) | (x == np.floor(x)) & (np.abs(x) < 2**53)).all():
+            column = column.cast(pa.int64())
+    return column.cast(pa.large_string())
+
+
+def _floats(column: pa.Array) -> np.ndarray:
+    return np.array(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _cast(name: str, column: pa.Array, type_: pa.DataType, what: str) -> pa.Array:
+    try:
+        return column.cast(type_)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        wrong = _first_wrong(column, type_)
+        raise ValueError(
+            f"Column {name!r} holds {wrong} where {what} is expected. Correct it, blank it, or give "
+            f"the column another kind."
+        ) from None
+
+
+def _first_wrong(column: pa.Array, type_: pa.DataType) -> str:
+    for value in column:
+        try:
+            value.cast(type_)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return repr(value.as_py())
+    return f"values of type {column.type}"
