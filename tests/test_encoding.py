@@ -1,6 +1,7 @@
 """Columns of words, dates and blanks: what they become, from any rows in any order by any engine."""
 
 import datetime as dt
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -143,7 +144,7 @@ def test_parts_in_any_order_are_coded_like_the_whole(inputs, seed, cuts):
     whole = TableEncoder().fit(inputs)
     shuffled = inputs.sample(frac=1, random_state=seed)
     edges = [0, *sorted(set(cuts)), 900]
-    parts = [shuffled[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    parts = [shuffled[a:b] for a, b in pairwise(edges)]
     grown = TableEncoder().fit(parts[0])
     merged = TableEncoder().fit(parts[-1])
     for part in parts[1:]:
