@@ -22,7 +22,8 @@ from twinviews.committee.blend import (
     blend_classes,
     blend_numbers,
     class_log_mixture,
-    starting_weights,
+    weights_by_doubt,
+    weights_by_loss,
 )
 from twinviews.committee.column_widths import ColumnWidths, negative_log_likelihood
 from twinviews.committee.cross_fit import folds_of
@@ -199,7 +200,7 @@ def test_weights_are_shares(seed, J):
     y = random.normal(size=40)
     held_out = y + random.uniform(0.1, 2, size=(J, 1)) * random.normal(size=(J, 40))
     weight = np.full(40, 1 / 40)
-    for found in (blend_numbers(held_out, y, weight), starting_weights(random.uniform(0, 1, J))):
+    for found in (blend_numbers(held_out, y, weight), weights_by_loss(random.uniform(0, 1, J))):
         assert (found >= 0).all()
         assert_allclose(found.sum(), 1)
 
@@ -214,10 +215,30 @@ def test_two_members_that_err_apart_share_and_a_useless_one_is_dismissed():
 
 
 def test_a_member_without_error_takes_all():
-    assert_array_equal(starting_weights(np.array([0.0, 0.1])), [1, 0])
+    assert_array_equal(weights_by_loss(np.array([0.0, 0.1])), [1, 0])
     y = rng.normal(size=30)
     weights = blend_numbers(np.array([y, rng.normal(size=30)]), y, np.full(30, 1 / 30))
     assert weights[0] > 0.9
+
+
+@given(seed=st.integers(0, 10_000), J=st.integers(2, 6))
+@settings(max_examples=25, deadline=None)
+def test_doubt_is_a_normal_distribution_of_the_difference(seed, J):
+    errors = np.random.default_rng(seed).chisquare(1, size=(J, 80)) * np.arange(1, J + 1)[:, None]
+    found = weights_by_doubt(errors, np.full(80, 1 / 80))
+    best = errors.mean(axis=1).argmin()
+    for j in range(J):
+        apart = errors[j] - errors[best]
+        z = 0 if j == best else apart.mean() / (apart.std() / np.sqrt(80))
+        assert_allclose(found[j] / found[best], np.exp(-(z**2) / 2), rtol=1e-9)
+
+
+def test_one_row_cannot_dismiss_a_member():
+    errors = np.tile(np.random.default_rng(0).chisquare(1, 100), (2, 1))
+    errors[1, 17] += 1e6
+    weights = weights_by_doubt(errors, np.full(100, 0.01))
+    assert weights[1] > 0.6 * weights[0]
+    assert weights_by_loss(errors.mean(axis=1))[1] == 0
 
 
 def test_a_mixture_is_a_probability_and_calibrated_where_it_was_weighed():

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.optimize import minimize_scalar, nnls
 from scipy.special import log_softmax
 
-# Members start with weights that fall by e for each tenth that their error is above the least.
+# Of classes: starting weights fall by e for each tenth that a member's loss is above the least.
 _SHARPNESS = 10.0
-# How strongly numbers' weights are held to those, in units of the labels.
+# How strongly numbers' weights are held to their start, in units of the labels.
 _PRIOR = 0.1
 # How many labels the starting weights of classes are worth.
 _PRIOR_LABELS = 3.0
@@ -22,10 +22,26 @@ _SUREST = 1.5
 _LEAST_PROBABILITY = 1e-9
 
 
-def starting_weights(errors: np.ndarray) -> np.ndarray:
-    """(J,) by the errors alone; an error of zero takes all."""
-    least = errors.min()
-    excess = errors / least - 1 if least > 0 else np.where(errors > 0, np.inf, 0.0)
+def weights_by_doubt(errors: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """(J,) by how sure it is that a member is worse than the best, from (J, m) errors row by row.
+
+    A normal distribution of the difference of their mean errors, in its standard errors: where a few
+    rows make all the difference, members stay about equal.
+    """
+    mean = errors @ weight
+    behind = errors - errors[mean.argmin()]
+    by = behind @ weight
+    variance = np.square(behind - by[:, None]) @ np.square(weight)
+    never = np.where(by > 0, np.inf, 0.0)
+    surely = np.divide(by, np.sqrt(variance), out=never, where=variance > 0)
+    weights = np.exp(-0.5 * np.square(surely))
+    return np.asarray(weights / weights.sum())
+
+
+def weights_by_loss(losses: np.ndarray) -> np.ndarray:
+    """(J,) by the losses alone; a loss of zero takes all."""
+    least = losses.min()
+    excess = losses / least - 1 if least > 0 else np.where(losses > 0, np.inf, 0.0)
     weights = np.exp(-_SHARPNESS * excess)
     return np.asarray(weights / weights.sum())
 
@@ -35,7 +51,7 @@ def blend_numbers(held_out: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np
 
     ``held_out`` (J, m) holds the members' predictions.
     """
-    start = starting_weights(np.square(held_out - y) @ weight)
+    start = weights_by_doubt(np.square(held_out - y), weight)
     spread = float(weight @ np.square(y - weight @ y))
     if spread == 0:
         return start
@@ -65,7 +81,7 @@ def blend_classes(held_out: np.ndarray, share: np.ndarray, weight: np.ndarray) -
     doubtful = share * (1 - doubt) + (1 - share) * doubt / (K - 1)
     fits = [_likeliest_factor(decision, doubtful, weight) for decision in held_out]
     sureness = np.array([factor for factor, _ in fits])
-    start = starting_weights(np.array([loss for _, loss in fits]))
+    start = weights_by_loss(np.array([loss for _, loss in fits]))
     p = np.array([_probabilities(f * d) for f, d in zip(sureness, held_out, strict=True)])
     of_label = np.einsum("jmk,mk->jm", p, share)
     weights = start
