@@ -1,33 +1,62 @@
 """Semi-supervised regression and classification from few labels and many unlabeled rows."""
 
-from twinviews.estimators.exact_sssl import ExactSSSLClassifier, ExactSSSLRegressor
-from twinviews.estimators.krr import KRRClassifier, KRRRegressor
-from twinviews.estimators.laprls import LapRLSClassifier, LapRLSRegressor
-from twinviews.estimators.rff import RFFClassifier, RFFRegressor
-from twinviews.estimators.sssl import SSSLClassifier, SSSLRegressor
-from twinviews.estimators.table_encoder import TableEncoder
-from twinviews.estimators.xks import XKSClassifier, XKSRegressor
-from twinviews.estimators.xnv import XNVClassifier, XNVRegressor
-from twinviews.model_selection import LabeledKFold, LabeledStratifiedKFold
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from twinviews.estimators.exact_sssl import ExactSSSLClassifier as ExactSSSLClassifier
+    from twinviews.estimators.exact_sssl import ExactSSSLRegressor as ExactSSSLRegressor
+    from twinviews.estimators.krr import KRRClassifier as KRRClassifier
+    from twinviews.estimators.krr import KRRRegressor as KRRRegressor
+    from twinviews.estimators.laprls import LapRLSClassifier as LapRLSClassifier
+    from twinviews.estimators.laprls import LapRLSRegressor as LapRLSRegressor
+    from twinviews.estimators.rff import RFFClassifier as RFFClassifier
+    from twinviews.estimators.rff import RFFRegressor as RFFRegressor
+    from twinviews.estimators.sssl import SSSLClassifier as SSSLClassifier
+    from twinviews.estimators.sssl import SSSLRegressor as SSSLRegressor
+    from twinviews.estimators.table_encoder import TableEncoder as TableEncoder
+    from twinviews.estimators.xks import XKSClassifier as XKSClassifier
+    from twinviews.estimators.xks import XKSRegressor as XKSRegressor
+    from twinviews.estimators.xnv import XNVClassifier as XNVClassifier
+    from twinviews.estimators.xnv import XNVRegressor as XNVRegressor
+    from twinviews.model_selection import LabeledKFold as LabeledKFold
+    from twinviews.model_selection import LabeledStratifiedKFold as LabeledStratifiedKFold
 
 __version__ = "0.1.0"
 
-__all__ = [  # in the order a user meets them
-    "XNVRegressor",
-    "XNVClassifier",
-    "XKSRegressor",
-    "XKSClassifier",
-    "SSSLRegressor",
-    "SSSLClassifier",
-    "RFFRegressor",
-    "RFFClassifier",
-    "KRRRegressor",
-    "KRRClassifier",
-    "ExactSSSLRegressor",
-    "ExactSSSLClassifier",
-    "LapRLSRegressor",
-    "LapRLSClassifier",
-    "TableEncoder",
-    "LabeledKFold",
-    "LabeledStratifiedKFold",
-]
+# Where each public name lives, in the order a user meets them. A name is imported when it is first
+# asked for: scikit-learn takes seconds to import, and `twinviews --help` needs none of it.
+_HOMES = {
+    "XNVRegressor": "twinviews.estimators.xnv",
+    "XNVClassifier": "twinviews.estimators.xnv",
+    "XKSRegressor": "twinviews.estimators.xks",
+    "XKSClassifier": "twinviews.estimators.xks",
+    "SSSLRegressor": "twinviews.estimators.sssl",
+    "SSSLClassifier": "twinviews.estimators.sssl",
+    "RFFRegressor": "twinviews.estimators.rff",
+    "RFFClassifier": "twinviews.estimators.rff",
+    "KRRRegressor": "twinviews.estimators.krr",
+    "KRRClassifier": "twinviews.estimators.krr",
+    "ExactSSSLRegressor": "twinviews.estimators.exact_sssl",
+    "ExactSSSLClassifier": "twinviews.estimators.exact_sssl",
+    "LapRLSRegressor": "twinviews.estimators.laprls",
+    "LapRLSClassifier": "twinviews.estimators.laprls",
+    "TableEncoder": "twinviews.estimators.table_encoder",
+    "LabeledKFold": "twinviews.model_selection",
+    "LabeledStratifiedKFold": "twinviews.model_selection",
+}
+__all__ = list(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'twinviews' has no attribute {name!r}")
+    found = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])
