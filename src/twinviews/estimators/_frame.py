@@ -135,8 +135,10 @@ class SemiSupervised(BaseEstimator):
         """Remember classes that may come later."""
 
     @abstractmethod
-    def _prediction_columns(self, X: np.ndarray) -> dict[str, np.ndarray]:
-        """What a table of predictions holds, by name."""
+    def _prediction_columns(
+        self, X: np.ndarray, coverage: float | None = None
+    ) -> dict[str, np.ndarray]:
+        """What a table of predictions holds, by name; with ``coverage``, intervals of numbers too."""
 
     @abstractmethod
     def _judge(self, problems: Sequence[LabeledProblem], left_out: Sequence[np.ndarray]) -> None:
@@ -420,7 +422,10 @@ class SemiSupervised(BaseEstimator):
 
     def _decide_checked(self, X: np.ndarray) -> np.ndarray:
         """The same for rows of a table, which are numbers of the right width."""
-        return self._decision(X if self._scaling is None else self._scaling(X))
+        return self._decision(self._scale_checked(X))
+
+    def _scale_checked(self, X: np.ndarray) -> np.ndarray:
+        return X if self._scaling is None else self._scaling(X)
 
     def _decision(self, X: Any) -> np.ndarray:
         """The same for rows on the scale of the fit."""

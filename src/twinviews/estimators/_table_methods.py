@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
@@ -144,32 +145,41 @@ class TableMethods(_Frame):
         The path, or for Spark a data frame with the columns of predictions added.
         """
         check_is_fitted(self)
-        if not hasattr(self, "feature_names_in_"):
-            raise ValueError(
-                "This model was fitted on rows without column names, so it cannot tell which columns "
-                "of a table are its inputs. Fit it on a data frame or with fit_table."
-            )
-        encoder = self._encoder
-        names = [str(name) for name in self.feature_names_in_] if encoder is None else encoder.names
+        names = self._input_names()
         if engine_of(source) == "pyspark":
             from twinviews.tables.spark import predict_frame
 
             sample = self._prediction_columns(np.zeros((1, self._width)))
             kinds = {name: _spark_kind(values) for name, values in sample.items()}
-            return predict_frame(source, names, self._predict_block, kinds, raw=encoder is not None)
+            raw = self._encoder is not None
+            return predict_frame(source, names, self._predict_block, kinds, raw=raw)
         if out is None:
             raise ValueError("out=None: name a Parquet file to write the predictions to.")
-        self._predict_to_file(source, Path(out), names, list(keep))
+        self._predict_to_file(source, Path(out), keep)
         return Path(out)
 
-    def _predict_block(self, rows: Any) -> dict[str, np.ndarray]:
-        """Columns of predictions, for rows as a table's blocks have them."""
-        return self._prediction_columns(rows if self._encoder is None else self._encoder(rows))
+    def predict_batches(
+        self, source: Any, *, keep: Sequence[str] = (), coverage: float | None = None
+    ) -> Iterator[Any]:
+        """Predict for a table of any size, block by block, in the order of its rows.
 
-    def _predict_to_file(self, source: Any, out: Path, names: list[str], keep: list[str]) -> None:
+        Parameters
+        ----------
+        source : as for ``fit_table``, with the input columns of the fit; not of Dask or Spark
+        keep : list of str
+            Columns of the source to carry over.
+        coverage : float, optional
+            For regressors, of intervals to add as columns ``lower`` and ``upper``.
+
+        Yields
+        ------
+        pyarrow.Table
+            The columns kept, then those of predictions.
+        """
+        check_is_fitted(self)
+        names = self._input_names()
         try:
             import pyarrow as pa
-            import pyarrow.parquet as pq
 
             from twinviews.tables.arrow import ArrowTable, Selection, open_dataset
         except ImportError as error:
@@ -179,37 +189,63 @@ class TableMethods(_Frame):
         inputs = Selection(dataset.schema, names, [], None, raw=raw)
         table = ArrowTable(dataset, Selection(dataset.schema, names, keep, None, raw=raw), None, False)
 
-        def predict_piece(piece: Any) -> pa.Table:
+        def predict_piece(piece: Any) -> Any:
             written = []
             for batch in table.batches(piece):
-                found = self._predict_block(inputs.inputs(batch))
+                found = self._predict_block(inputs.inputs(batch), coverage)
                 columns = {name: batch.column(name) for name in keep}
+                _check_new_names(found, columns)
                 written.append(pa.table({**columns, **found}))
             return pa.concat_tables(written) if written else None
 
-        part = out.with_name(f".{out.name}.{uuid4().hex}")
-        writer = None
-        try:
-            with (
-                one_blas_thread() as allowed,
-                progress_bar(table.count() if self.progress else None, self.progress) as bar,
-            ):
-                threads = self.n_threads or allowed
-                for predicted in map_in_order(predict_piece, table.pieces(), threads):
-                    if predicted is None:
-                        continue
-                    writer = writer or pq.ParquetWriter(part, predicted.schema)
-                    writer.write_table(predicted)
+        with (
+            one_blas_thread() as allowed,
+            progress_bar(table.count() if self.progress else None, self.progress) as bar,
+        ):
+            for predicted in map_in_order(predict_piece, table.pieces(), self.n_threads or allowed):
+                if predicted is not None:
+                    yield predicted
                     bar.update(predicted.num_rows)
-            if writer is None:
-                raise ValueError("The table has no rows. Check the path, or the filter that made it.")
-            writer.close()
+
+    def _input_names(self) -> list[str]:
+        if self._encoder is not None:
+            return self._encoder.names
+        if not hasattr(self, "feature_names_in_"):
+            raise ValueError(
+                "This model was fitted on rows without column names, so it cannot tell which columns "
+                "of a table are its inputs. Fit it on a data frame or with fit_table."
+            )
+        return [str(name) for name in self.feature_names_in_]
+
+    def _predict_block(self, rows: Any, coverage: float | None = None) -> dict[str, np.ndarray]:
+        """Columns of predictions, for rows as a table's blocks have them."""
+        X = rows if self._encoder is None else self._encoder(rows)
+        return self._prediction_columns(X, coverage)
+
+    def _predict_to_file(self, source: Any, out: Path, keep: Sequence[str]) -> None:
+        tables = self.predict_batches(source, keep=keep)
+        first = next(tables, None)
+        if first is None:
+            raise ValueError("The table has no rows. Check the path, or the filter that made it.")
+        import pyarrow.parquet as pq
+
+        part = out.with_name(f".{out.name}.{uuid4().hex}")
+        try:
+            with pq.ParquetWriter(part, first.schema) as writer:
+                for table in chain([first], tables):
+                    writer.write_table(table)
             os.replace(part, out)
-        except BaseException:
-            if writer is not None:
-                writer.close()
+        finally:
             part.unlink(missing_ok=True)
-            raise
+
+
+def _check_new_names(found: Mapping[str, Any], kept: Mapping[str, Any]) -> None:
+    for name in found:
+        if name in kept:
+            raise ValueError(
+                f"The table has a column {name!r} already, which is what the predictions are called. "
+                f"Keep the others, by name."
+            )
 
 
 def _spark_kind(values: np.ndarray) -> str:

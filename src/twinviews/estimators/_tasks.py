@@ -88,26 +88,36 @@ class SemiSupervisedRegressor(RegressorMixin, TableMethods, _Frame):
         -------
         array of shape (n_samples, 2) or (n_samples, n_targets, 2): lower and upper end
         """
-        if not isinstance(coverage, Real) or not 0 < coverage < 1:
-            raise ValueError(f"coverage={coverage!r} must be above 0 and below 1, such as 0.9.")
-        return self._ask_left_out(X, partial(interval_ends, coverage=float(coverage)))
+        return self._ask_left_out(X, _interval_question(coverage))
 
-    def _ask_left_out(self, X: Any, question: Callable[..., np.ndarray]) -> np.ndarray:
+    def _ask_left_out(
+        self, X: Any, question: Callable[..., np.ndarray], *, checked: bool = False
+    ) -> np.ndarray:
         """What the fits without a label say at each row, target by target."""
         check_is_fitted(self)
-        X = self._check_scaled_rows(X)
+        X = self._scale_checked(X) if checked else self._check_scaled_rows(X)
         answers = []
         for target in range(len(self._intercept)):
             left_out = self._left_out_fits(target)
             answers.append(self._by_blocks(_Asked(left_out, question), X))
         return answers[0] if self._one_column else np.stack(answers, axis=1)
 
-    def _prediction_columns(self, X: np.ndarray) -> dict[str, np.ndarray]:
+    def _prediction_columns(
+        self, X: np.ndarray, coverage: float | None = None
+    ) -> dict[str, np.ndarray]:
         """What a table of predictions holds, by name."""
-        decision = self._decide_checked(X)
+        columns = {"prediction": self._decide_checked(X)}
+        if coverage is not None:
+            ends = self._ask_left_out(X, _interval_question(coverage), checked=True)
+            low, high = np.moveaxis(ends.reshape(len(X), -1, 2), 2, 0)
+            columns |= {"lower": low, "upper": high}
         if self._one_column:
-            return {"prediction": decision[:, 0]}
-        return {f"prediction_{target}": column for target, column in enumerate(decision.T)}
+            return {name: values[:, 0] for name, values in columns.items()}
+        return {
+            f"{name}_{target}": values[:, target]
+            for target in range(len(self._intercept))
+            for name, values in columns.items()
+        }
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R^2 over the labeled rows; the mean over targets if there are several."""
@@ -205,8 +215,10 @@ class SemiSupervisedClassifier(ClassifierMixin, TableMethods, _Frame):
         decision = self._decide(X)
         return class_log_probabilities(decision, self._scale)
 
-    def _prediction_columns(self, X: np.ndarray) -> dict[str, np.ndarray]:
-        """What a table of predictions holds, by name."""
+    def _prediction_columns(
+        self, X: np.ndarray, coverage: float | None = None
+    ) -> dict[str, np.ndarray]:
+        """What a table of predictions holds, by name; probabilities tell the doubt already."""
         decision = self._decide_checked(X)
         p = np.exp(class_log_probabilities(decision, self._scale))
         columns = {"prediction": self.classes_[self._most_likely(decision)]}
@@ -223,6 +235,12 @@ class SemiSupervisedClassifier(ClassifierMixin, TableMethods, _Frame):
         right = self.predict(X)[known].astype(object) == labels
         weight = None if sample_weight is None else np.asarray(sample_weight)[known]
         return float(np.average(right, weights=weight))
+
+
+def _interval_question(coverage: float) -> Callable[..., np.ndarray]:
+    if not isinstance(coverage, Real) or not 0 < coverage < 1:
+        raise ValueError(f"coverage={coverage!r} must be above 0 and below 1, such as 0.9.")
+    return partial(interval_ends, coverage=float(coverage))
 
 
 class _Asked:

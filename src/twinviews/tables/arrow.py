@@ -51,7 +51,9 @@ class Selection:
 
     @property
     def names(self) -> list[str]:
-        return [*self.columns, *self.targets, *([] if self.weight is None else [self.weight])]
+        """Of all columns that are read, each once."""
+        weight = [] if self.weight is None else [self.weight]
+        return list(dict.fromkeys([*self.columns, *self.targets, *weight]))
 
     def blocks(self, batch: pa.RecordBatch) -> Iterator[Block]:
         """The rows of a batch."""
