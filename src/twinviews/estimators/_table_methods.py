@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from twinviews.checkpoint import Checkpoint
@@ -19,7 +20,7 @@ from twinviews.moments import Moments
 from twinviews.progress import progress_bar
 from twinviews.survey import Survey
 from twinviews.tables import StackedTable, Table
-from twinviews.tables.open import engine_of, missing_engine, open_table
+from twinviews.tables.open import engine_of, is_whole, missing_engine, open_table
 from twinviews.threads import map_in_order, one_blas_thread
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ class TableMethods(_Frame):
             Column of the labels, with nulls where there is none; several columns for several targets.
         columns : list of str, optional
             Input columns; by default all others.
-        unlabeled : as source, optional
-            A second table with the same input columns and no labels.
+        unlabeled : as source, or a list of such, optional
+            More tables with the same input columns and no labels.
         weight : str, optional
             Column of weights.
         encode : bool or "auto", default="auto"
@@ -90,9 +91,10 @@ class TableMethods(_Frame):
             source, columns=columns, targets=targets, weight=weight, raw=raw, **options
         )
         tables, names, raw = [table], selection.columns, selection.raw
-        if unlabeled is not None:
-            more, _ = open_table(unlabeled, columns=names, targets=[], weight=None, raw=raw, **options)
-            tables.append(more)
+        for more in unlabeled if isinstance(unlabeled, (list, tuple)) else [unlabeled]:
+            if more is not None:
+                rest, _ = open_table(more, columns=names, targets=[], weight=None, raw=raw, **options)
+                tables.append(rest)
         whole = table if len(tables) == 1 else StackedTable(*tables)
         self._encoder = self._learn_encoder(whole, selection, kinds or {}) if raw else None
         notes = None if checkpoint is None else self._take_notes(checkpoint, tables)
@@ -102,7 +104,12 @@ class TableMethods(_Frame):
         self._fit_table(whole if self._encoder is None else self._encoder.table(whole))
         if notes is not None:
             notes.remove()
+        if is_classifier(self) and is_whole(selection.schema.field(targets[0]).type):
+            # Blanks beside them made floats of whole numbers.
+            self.classes_ = self.classes_.astype(np.int64)
         return self
+
+    classes_: Any  # of classifiers
 
     def _learn_encoder(self, table: Table, selection: Any, given: Mapping[str, Any]) -> Encoder:
         from twinviews.encoding.encoder import encoder_of, facts_of_table, kinds_of

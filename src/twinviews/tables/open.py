@@ -55,6 +55,13 @@ def open_table(
     return ArrowTable(dataset, selection, n_threads, progress), selection
 
 
+def is_whole(type_: Any) -> bool:
+    """Whether an Arrow type is one of whole numbers."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(type_))
+
+
 def missing_engine(engine: str) -> ImportError:
     extra, what = _EXTRAS[engine]
     return ImportError(

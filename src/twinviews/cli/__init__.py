@@ -1,0 +1,37 @@
+"""The command line: parse, call, print. Everything heavy is imported by the command that needs it."""
+
+from __future__ import annotations
+
+import click
+
+from twinviews.cli.compare import compare
+from twinviews.cli.demo import demo
+from twinviews.cli.fit import fit
+from twinviews.cli.inspect import inspect
+from twinviews.cli.predict import predict
+from twinviews.cli.replicate import replicate
+
+_EPILOG = """
+\b
+From a table to predictions:
+  twinviews fit prices.csv --target price -o prices.twinviews --report prices.html
+  twinviews predict prices.twinviews more.csv -o predicted.csv
+
+\b
+Exit codes: 0 done; 1 an error of ours; 2 the command is not as it should be; 3 a table
+or model cannot be used as it is; 4 a file cannot be read or written; 5 a package is not
+installed; 130 stopped by the keyboard.
+
+Nothing is sent anywhere: twinviews works offline, and downloads data sets of the paper only when
+`replicate` or `compare` asks for them.
+"""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EPILOG)
+@click.version_option(package_name="twinviews")
+def main() -> None:
+    """Predictions from a table with few labels and many unlabeled rows."""
+
+
+for _command in (fit, predict, inspect, compare, replicate, demo):
+    main.add_command(_command)

@@ -1,0 +1,45 @@
+"""Errors of one line with the way out, and exit codes that mean something."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+UNUSABLE, NO_FILE, NOT_INSTALLED, STOPPED = 3, 4, 5, 130
+
+
+class _Failed(click.ClickException):
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(" ".join(message.split()))
+        self.exit_code = exit_code
+
+
+@contextmanager
+def plain_errors(extra: str, *, when_stopped: str = "Nothing was written.") -> Iterator[None]:
+    """One line for whatever a user can mend."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise _Failed(
+            f"{error.name} is not installed. Use: pip install 'twinviews[{extra}]'", NOT_INSTALLED
+        ) from error
+    except ImportError as error:
+        raise _Failed(str(error), NOT_INSTALLED) from error
+    except BrokenPipeError:  # whoever read our output has seen enough
+        sys.stderr.close()
+        raise SystemExit(0) from None
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        raise _Failed(f"{where}{error.strerror or error}.", NO_FILE) from error
+    except ValueError as error:
+        raise _Failed(str(error), UNUSABLE) from error
+    except KeyboardInterrupt:
+        raise _Failed(f"Stopped. {when_stopped}", STOPPED) from None
+
+
+def say(line: str) -> None:
+    """To a person, who reads standard error; standard output is for what was asked for."""
+    click.echo(line, err=True)

@@ -1,0 +1,25 @@
+"""twinviews inspect"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from twinviews.cli.errors import plain_errors
+
+
+@click.command()
+@click.argument("model", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
+def inspect(model: Path, as_json: bool) -> None:
+    """Tell what is in MODEL: what it predicts, from what, how well, and how it was made."""
+    with plain_errors("files"):
+        from twinviews.commands.inspect import facts_of_model, lines_of
+
+        facts = facts_of_model(model)
+        shown = (
+            json.dumps(facts, indent=2, ensure_ascii=False) if as_json else "\n".join(lines_of(facts))
+        )
+    click.echo(shown)

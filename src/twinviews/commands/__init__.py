@@ -1,0 +1,1 @@
+"""What the commands do, as functions: read, fit or predict, write, and say what was found."""

@@ -1,0 +1,167 @@
+"""twinviews fit, as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from twinviews import TableEncoder, XNVClassifier, XNVRegressor, save_model
+from twinviews.commands.sample import sample_rows
+from twinviews.commands.target import Target, Task, look_at_target
+from twinviews.reading import Reading, ReadingOptions, read
+
+Say = Callable[[str], None]
+
+
+def fit_model(
+    table: str,
+    target: str,
+    output: Path,
+    *,
+    unlabeled: Sequence[str],
+    task: Task | None,
+    report: Path | None,
+    seed: int,
+    reading: Mapping[str, Any],
+    say: Say,
+) -> dict[str, Any]:
+    """Read, fit, save; what was found and done, for machines. ``say`` tells a person."""
+    for path in (output, *([] if report is None else [report])):
+        _check_folder(path)
+    options = options_of(reading)
+    found = read(table, options)
+    say(str(found))
+    goal = look_at_target(found.dataset, target, task)
+    more = _read_more(unlabeled, found, options, target)
+    for other in more:
+        say(str(other))
+    say(goal.words(found_out=task is None))
+    kinds = _kinds_of_inputs(options, target)
+    model = _estimator(goal.task, seed).fit_table(
+        found.dataset, target=target, unlabeled=[other.dataset for other in more] or None,
+        encode=True, kinds=kinds,
+    )  # fmt: skip
+    say(_columns_in_words(model))
+    error = _error(model, goal)
+    say(_error_in_words(error, goal.task))
+    about = {
+        "target": target,
+        "task": goal.task,
+        "kinds": {name: kind for name, kind in found.kinds.items() if name != target},
+        "error": error,
+    }
+    save_model(model, output, about=about)
+    say(f"Wrote {output} ({output.stat().st_size / 1e3:,.0f} kB).")
+    if report is not None:
+        _write_report(report, found, more, goal, kinds, seed, model.n_unlabeled_, say)
+    say(f"Next: twinviews predict {output} {table} -o predicted.csv")
+    return {
+        "model": str(output),
+        "report": None if report is None else str(report),
+        **about,
+        "n_labeled": model.n_labeled_,
+        "n_unlabeled": model.n_unlabeled_,
+        "columns": columns_of(model),
+        "guesses": [str(guess) for guess in found.guesses],
+    }
+
+
+def options_of(reading: Mapping[str, Any], expected: Mapping[str, str] | None = None) -> ReadingOptions:
+    """From the command line's words; ``expected`` are the kinds that an earlier table had."""
+    missing = reading["missing"]
+    return ReadingOptions(
+        delimiter=reading["delimiter"],
+        encoding=reading["encoding"],
+        decimal=reading["decimal"],
+        sheet=reading["sheet"],
+        missing=None if missing is None else tuple(word.strip() for word in missing.split(",")),
+        kinds=reading["kinds"],
+        expected=expected or {},
+    )
+
+
+def columns_of(model: Any) -> list[dict[str, Any]]:
+    """Every input column, what it is taken for and what was done with it."""
+    return [
+        {"name": code.name, "kind": code.kind, "words": code.words, "outputs": list(code.outputs)}
+        for code in model._encoder.codes
+    ]
+
+
+def _estimator(task: Task, seed: int) -> Any:
+    kind = XNVRegressor if task == "regression" else XNVClassifier
+    return kind(random_state=seed, progress=True)
+
+
+def _read_more(
+    unlabeled: Sequence[str], found: Reading, options: ReadingOptions, target: str
+) -> list[Reading]:
+    expected = {name: kind for name, kind in found.kinds.items() if name != target}
+    return [read(source, replace(options, expected=expected)) for source in unlabeled]
+
+
+def _kinds_of_inputs(options: ReadingOptions, target: str) -> dict[str, str]:
+    kinds = {name: kind.partition(":")[0] for name, kind in options.kinds.items()}
+    return {name: kind for name, kind in kinds.items() if kind != "skip" and name != target}
+
+
+def _check_folder(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise ValueError(
+            f"There is no folder {str(path.parent)!r} to write {path.name} to. Make it first."
+        )
+
+
+def _columns_in_words(model: Any) -> str:
+    codes = model._encoder.codes
+    used = len(model._encoder.names)
+    words = (
+        f"{used} {'column' if used == 1 else 'columns'} used as {len(model._encoder.outputs)} numbers"
+    )
+    left_out = [f"{code.name} ({code.words})" for code in codes if code.kind == "left out"]
+    return f"{words}; left out: {', '.join(left_out)} (--kind)" if left_out else words
+
+
+def _error(model: Any, goal: Target) -> dict[str, float | None]:
+    """What to expect on new rows, from labels that the fits judged had not seen."""
+    loss = float(model.loo_error_)
+    if not np.isfinite(loss):
+        return {"error": None}
+    if goal.task == "classification":
+        return {"error_rate": loss}
+    share = loss / goal.variance if goal.variance > 0 else None
+    return {"root_mean_squared_error": float(np.sqrt(loss)), "share_of_variance": share}
+
+
+def _error_in_words(error: Mapping[str, float | None], task: Task) -> str:
+    if "error" in error:
+        return "Error to expect: unknown, as some label alone decides what is learned."
+    if task == "classification":
+        return f"Error to expect: {error['error_rate']:.1%} of rows, judged by labels left out."
+    rest = error["share_of_variance"]
+    explained = "" if rest is None else f", which leaves {rest:.0%} of the labels' variance"
+    root = error["root_mean_squared_error"]
+    return f"Error to expect: {root:.4g} (root mean square, judged by labels left out){explained}."
+
+
+def _write_report(
+    report: Path,
+    found: Reading,
+    more: Sequence[Reading],
+    goal: Target,
+    kinds: Mapping[str, str],
+    seed: int,
+    n_unlabeled: int,
+    say: Say,
+) -> None:
+    from twinviews.report import gather, write_report
+
+    rows = sample_rows(found.dataset, [other.dataset for other in more], goal.name, n_unlabeled, seed)
+    encoder, estimator = TableEncoder(kinds=kinds), _estimator(goal.task, seed)
+    evidence = gather(rows, goal.name, goal.task, encoder, estimator, seed=seed, say=say)
+    write_report(report, evidence)
+    say(f"Wrote {report}.")
