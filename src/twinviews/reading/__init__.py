@@ -1,4 +1,4 @@
-"""From what a user names on a command line to a typed Arrow data set, and from predictions back to a file."""
+"""From what a user names on a command line to a typed Arrow data set, and back to a file."""
 
 from twinviews.reading.findings import Column, Guess, Reading
 from twinviews.reading.options import ReadingOptions

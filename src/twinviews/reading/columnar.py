@@ -10,10 +10,10 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from twinviews.reading.copies import typed_copy
-from twinviews.reading.findings import Guess, Reading, kind_of_type, kinds_in_words
+from twinviews.reading.copies import read_copy, typed_copy
+from twinviews.reading.findings import Guess, Reading, types_in_words
 from twinviews.reading.options import ReadingOptions
-from twinviews.reading.typed import check_names, find_types
+from twinviews.reading.typed import check_names, find_types, kinds_changed
 
 # What one row group of a Parquet file may unpack to: it is read at once, and runs of equal values
 # can make much of few bytes.
@@ -23,32 +23,48 @@ _BATCH_ROWS = 32_768
 
 def read_columnar(place: Path, form: str, options: ReadingOptions, source: str) -> Reading:
     """A file or a folder of files, ``form`` "parquet" or "ipc"."""
+
+    def opened(schema: pa.Schema | None = None) -> ds.Dataset:
+        return ds.dataset(str(place), format=form, partitioning="hive", schema=schema)
+
     try:
-        dataset = ds.dataset(str(place), format=form, partitioning="hive")
+        dataset = opened()
         if form == "parquet":
             _check_sizes(dataset.files, source)
-        return _read(dataset, options, source)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-        word = "Parquet" if form == "parquet" else "Arrow"
+        n_rows = dataset.count_rows()
+    except (pa.ArrowException, OSError):
+        word = "a Parquet" if form == "parquet" else "an Arrow"
         raise ValueError(
-            f"{source} cannot be read as {word}: it is cut short or damaged, its files differ in their columns, "
-            f"or two columns have one name. Write it again."
+            f"{source} cannot be read as {word} file: it is cut short or damaged, its parts differ in "
+            f"their columns, or two columns have one name. Write it again."
         ) from None
+    if n_rows == 0:
+        raise ValueError(f"{source} has no rows. Name a table with rows.")
+    check_names(options, dataset.schema.names, source)
+    fields, guesses = _plain_fields(dataset.schema, options)
+    others = kinds_changed(pa.schema(fields), options)
+    if set(others.values()) - {"category"}:
+        return _read_as_text(dataset, fields, options, source)
+    schema = pa.schema(
+        [field.with_type(pa.string()) if field.name in others else field for field in fields]
+    )
+    return Reading(source, opened(schema), (*guesses, *types_in_words(schema)), n_rows)
 
 
 def read_stream(path: Path, options: ReadingOptions, source: str) -> Reading:
     """Arrow's format for streams, which can be read once only."""
     try:
         with pa.memory_map(str(path)) as file, pa.ipc.open_stream(file) as reader:
-            return _read(typed_copy(reader, reader.schema), options, source)
-    except pa.ArrowInvalid:
+            return read_copy(
+                reader, reader.schema, lambda copy: read_columnar(copy, "ipc", options, source)
+            )
+    except (pa.ArrowException, OSError):
         raise ValueError(f"{source} is an Arrow stream cut short or damaged. Write it again.") from None
 
 
-def _read(dataset: ds.Dataset, options: ReadingOptions, source: str) -> Reading:
-    check_names(options, dataset.schema.names, source)
+def _plain_fields(schema: pa.Schema, options: ReadingOptions) -> tuple[list[pa.Field], list[Guess]]:
     fields, guesses = [], []
-    for field in dataset.schema:
+    for field in schema:
         if options.kinds.get(field.name) == "skip":
             continue
         plain = _plain(field.type)
@@ -56,23 +72,7 @@ def _read(dataset: ds.Dataset, options: ReadingOptions, source: str) -> Reading:
             guesses.append(Guess(f"{field.name} left out: {field.type} is no single value"))
         else:
             fields.append(pa.field(field.name, plain))
-    asked = {**options.expected, **options.kinds}
-    others = {
-        field.name: asked[field.name]
-        for field in fields
-        if asked.get(field.name, "").partition(":")[0] not in ("", kind_of_type(field.type))
-    }
-    n_rows = dataset.count_rows()
-    if n_rows == 0:
-        raise ValueError(f"{source} has no rows. Name a table with rows.")
-    if set(others.values()) - {"category"}:
-        return _read_as_text(dataset, fields, options, source)
-    schema = pa.schema(
-        [field.with_type(pa.string()) if field.name in others else field for field in fields]
-    )
-    guesses += [Guess(f"{field.name} is empty") for field in schema if pa.types.is_null(field.type)]
-    kinds = kinds_in_words([kind_of_type(kind) for kind in schema.types])
-    return Reading(source, dataset.replace_schema(schema), (*guesses, kinds), n_rows)
+    return fields, guesses
 
 
 def _plain(kind: pa.DataType) -> pa.DataType | None:
@@ -117,7 +117,7 @@ def _check_sizes(files: Sequence[str], source: str) -> None:
             )
             if size > _MOST_UNPACKED_BYTES:
                 raise ValueError(
-                    f"{source}: a row group of {group.num_rows:,} rows unpacks to {size:,} bytes, more than the "
-                    f"{_MOST_UNPACKED_BYTES:,} that are read at once. Write it with smaller row groups, such as "
-                    f"row_group_size=100_000."
+                    f"{source}: a row group of {group.num_rows:,} rows unpacks to {size:,} bytes, more "
+                    f"than the {_MOST_UNPACKED_BYTES:,} that are read at once. Write it with smaller "
+                    f"row groups, such as row_group_size=100_000."
                 )

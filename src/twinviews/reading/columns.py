@@ -1,4 +1,4 @@
-"""What each column holds, found from all of its rows: a block becomes a summary, summaries merge, then one decides."""
+"""What each column holds, from all of its rows: blocks become summaries, which merge and decide."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from twinviews.reading.words import DASH, MISSING
 
 @dataclass(frozen=True)
 class MissingWords:
-    """Which words mean missing; a dash does, unless the user names words, or it stands beside plus signs."""
+    """Which words mean missing; a dash does too, unless the user names words of their own."""
 
     words: tuple[str, ...]
     dash: bool
@@ -43,8 +43,11 @@ class MissingWords:
     def tidied(self, strings: pa.Array) -> pa.Array:
         """Without blanks around the values, null where a word means missing."""
         bare = pc.utf8_trim_whitespace(strings)
-        words = [*self.words, *([DASH] if self.dash else [])]
-        return pc.if_else(pc.is_in(bare, pa.array(words)), pa.scalar(None, pa.string()), bare)
+        return pc.if_else(self.among(bare), pa.scalar(None, pa.string()), bare)
+
+    def among(self, strings: pa.Array) -> pa.Array:
+        """Whether each is such a word."""
+        return pc.is_in(strings, pa.array([*self.words, *([DASH] if self.dash else [])]))
 
 
 @dataclass(frozen=True)
@@ -66,14 +69,11 @@ class ColumnSummary:
         if not all(isinstance(spelling, Text) for spelling in possible):
             return cls(possible, len(strings) - strings.null_count)
         signs = _any(pc.equal(strings, "+"))
-        if not _is_untidy(strings):
+        if not _is_untidy(strings, missing):
             return cls(possible, len(strings) - strings.null_count, signs=signs)
         tidy = missing.tidied(strings)
         gaps = pc.unique(strings.filter(pc.and_(pc.is_null(tidy), pc.is_valid(strings)))).to_pylist()
-        if tidy.null_count < len(tidy):
-            possible = _possible(tidy, offered)
-        else:
-            possible = offered
+        possible = offered if tidy.null_count == len(tidy) else _possible(tidy, offered)
         return cls(
             possible,
             len(tidy) - tidy.null_count,
@@ -108,11 +108,9 @@ def _any(mask: pa.Array) -> bool:
     return bool(pc.any(mask).as_py())
 
 
-def _is_untidy(strings: pa.Array) -> bool:
-    """Whether a value has a blank at an end, or is a dash."""
-    return _any(pc.equal(strings, DASH)) or _any(
-        pc.not_equal(pc.utf8_trim_whitespace(strings), strings)
-    )
+def _is_untidy(strings: pa.Array, missing: MissingWords) -> bool:
+    """Whether a value has a blank at an end, or is a word for a missing one."""
+    return _any(missing.among(strings)) or _any(pc.not_equal(pc.utf8_trim_whitespace(strings), strings))
 
 
 def offered_to(name: str, options: ReadingOptions) -> tuple[Spelling, ...]:
@@ -150,8 +148,8 @@ def choose(
 ) -> Choice:
     """Of what is possible, the likeliest; columns help one another where several are.
 
-    A column in which only a decimal comma (or only a day before the month) is possible decides for those
-    in which both are. Without such a column 1.234 is between one and two; 1,234 is as well, unless
+    A column in which only a decimal comma (or only a day before the month) is possible decides for
+    those in which both are. Without such a column, 1.234 is between one and two; so is 1,234, unless
     commas separate the cells; and days come first.
     """
     decimal = options.decimal or _decimal_of(summaries.values())

@@ -1,4 +1,4 @@
-"""CSV, TSV and their kin: found out in one pass over all rows as text, then read by Arrow with explicit types."""
+"""CSV, TSV and their kin: one pass over all rows as text finds the types that Arrow then reads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from twinviews.reading.diagnosis import line_of_row, opened, what_is_wrong
 from twinviews.reading.dialect import HEAD_BYTES, Dialect, find_dialect
 from twinviews.reading.findings import Reading
 from twinviews.reading.options import ReadingOptions
-from twinviews.reading.spellings import Boolean, Moment, Number
+from twinviews.reading.spellings import Boolean, IsoMoment, Moment, Number
 from twinviews.reading.typed import Typing, check_names, find_types
 from twinviews.reading.words import DASH, FALSE_IF_ASKED, TRUE_IF_ASKED
 
@@ -50,8 +50,8 @@ def _dialect_of(paths: Sequence[Path], options: ReadingOptions, source: str) -> 
         dialect = find_dialect(head[:HEAD_BYTES], len(head) <= HEAD_BYTES, options, name)
         if found is not None and (dialect.names, dialect.delimiter) != (found.names, found.delimiter):
             raise ValueError(
-                f"{path} has other columns than {paths[0]}: {', '.join(dialect.names[:8])}. Files that are one "
-                f"table need the same header."
+                f"{path} has other columns than {paths[0]}: {', '.join(dialect.names[:8])}. Files that "
+                f"are one table need the same header."
             )
         found = found or dialect
     assert found is not None
@@ -163,9 +163,9 @@ def _is_for_arrow(typing: Typing) -> bool:
         and len({one.decimal for one in numbers}) <= 1
         and len(forms) <= 1
         and not (signs and any(DASH in typing.gaps(name) for name in typing.spellings))
-        # Blanks around numbers and dates it leaves out by itself.
+        # Blanks around numbers it leaves out by itself.
         and not any(
-            isinstance(one, Boolean) and typing.summaries[name].padded
+            isinstance(one, Boolean | IsoMoment | Moment) and typing.summaries[name].padded
             for name, one in typing.spellings.items()
         )
     )

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import IO, NamedTuple, cast
 
-from twinviews.reading.dialect import Dialect
+from twinviews.reading.dialect import Dialect, undecodable
 
 
 def opened(path: Path) -> IO[bytes]:
@@ -25,17 +25,16 @@ class _Record(NamedTuple):
     text: str
 
 
-def _records(path: Path, dialect: Dialect) -> Iterator[_Record]:
+def _records(path: Path, dialect: Dialect) -> Generator[_Record, None, None]:
     """Header and rows, without what stands above and without blank lines."""
     lines: list[str] = []
 
-    def remembered(text: Iterator[str]) -> Iterator[str]:
+    def remembered(text: Iterable[str]) -> Iterator[str]:
         for line in text:
             lines.append(line)
             yield line
 
-    with opened(path) as file:
-        text = _decoded_lines(file, dialect.encoding)
+    with io.TextIOWrapper(opened(path), dialect.encoding, newline="") as text:
         for _ in range(dialect.lines_above):
             next(text)
         reader = csv.reader(remembered(text), **dialect.csv_options)  # type: ignore[arg-type]
@@ -48,38 +47,27 @@ def _records(path: Path, dialect: Dialect) -> Iterator[_Record]:
             lines.clear()
 
 
-class _UndecodableError(ValueError):
-    """A line that is not in the encoding."""
-
-
-def _decoded_lines(file: IO[bytes], encoding: str) -> Iterator[str]:
-    try:
-        yield from io.TextIOWrapper(file, encoding, newline="")
-    except UnicodeDecodeError as error:
-        raise _UndecodableError(error.object[error.start : error.start + 2]) from None
-
-
 def what_is_wrong(path: Path, dialect: Dialect, source: str) -> str | None:
-    """The first row that has another number of cells than the header, a quote that never closes, or a line
-    that is not in the encoding; None if there is none.
+    """The first thing that is; None if there is none.
+
+    A row with another number of cells than the header, a quote that never closes, or a line that is not
+    in the encoding.
     """
     expected = len(dialect.names)
     line = dialect.lines_above + 1
     try:
-        for record in _records(path, dialect):
-            line = record.last_line + 1
-            if _never_closes(record, dialect):
-                return _open_quote(source, record.line, dialect)
-            if len(record.cells) != expected:
-                return _ragged(source, record, expected, dialect)
+        with closing(_records(path, dialect)) as records:
+            for record in records:
+                line = record.last_line + 1
+                if _never_closes(record, dialect):
+                    return _open_quote(source, record.line, dialect)
+                if len(record.cells) != expected:
+                    return _ragged(source, record, expected, dialect)
     except csv.Error:  # the module's limit to the length of a cell
         return _open_quote(source, line, dialect)
-    except _UndecodableError as error:
+    except UnicodeDecodeError as error:
         line = _undecodable_line(path, dialect.encoding) or line
-        return (
-            f"{source}, line {line}: the bytes {error.args[0]!r} are not {dialect.encoding}. Say how it is "
-            f"encoded with --encoding, such as --encoding latin-1."
-        )
+        return undecodable(source, line, error.object[error.start : error.start + 2], dialect.encoding)
     return None
 
 
@@ -131,16 +119,19 @@ def _ragged(source: str, record: _Record, expected: int, dialect: Dialect) -> st
     if record.last_line > record.line:
         remedy = f"close the quote that opens in line {record.line}, or {remedy}"
     return (
-        f"{source}, {where}: {cells}, but the header in line {dialect.lines_above + 1} has {expected} columns. "
-        f"{remedy[0].upper()}{remedy[1:]}; if cells are not separated by {dialect.delimiter!r}, use --delimiter."
+        f"{source}, {where}: {cells}, but the header in line {dialect.lines_above + 1} has {expected} "
+        f"columns. {remedy[0].upper()}{remedy[1:]}; if cells are not separated by "
+        f"{dialect.delimiter!r}, use --delimiter."
     )
 
 
 def line_of_row(paths: Sequence[Path], dialect: Dialect, row: int) -> tuple[Path, int]:
     """The file and the line in which a row begins; rows count from 0 below the header."""
     for path in paths:
-        for record in islice(_records(path, dialect), 1, None):
-            if row == 0:
-                return path, record.line
-            row -= 1
+        with closing(_records(path, dialect)) as records:
+            next(records)
+            for record in records:
+                if row == 0:
+                    return path, record.line
+                row -= 1
     raise ValueError(f"There is no row {row} in {paths[-1]}.")

@@ -1,4 +1,4 @@
-"""How a text table is written, found from its first lines: encoding, delimiter, quotes, and where the header is."""
+"""How a text table is written, by its first lines: encoding, delimiter, quotes, and the header."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Dialect:
 
 
 def encoding_of(head: bytes) -> tuple[str, bool]:
-    """By the byte order mark; UTF-16 by its zeros; UTF-8 if it is that, else cp1252. And whether it is sure."""
+    """By the byte order mark, UTF-16 by its zeros, else UTF-8 or cp1252; and whether it is sure."""
     for mark, encoding in _BOMS:
         if head.startswith(mark):
             return encoding, True
@@ -77,20 +77,18 @@ def find_dialect(head: bytes, whole: bool, options: ReadingOptions, source: str)
     encoding, sure = encoding_of(head)
     if options.encoding is not None:
         encoding, sure = options.encoding, True
+    if b"\0" in head and not encoding.startswith(("utf-16", "utf-32")):
+        line = head.count(b"\n", 0, head.index(b"\0")) + 1
+        raise ValueError(
+            f"{source}, line {line}: holds a zero byte, so it is damaged or no text. Save it again as "
+            f"CSV, Parquet or Excel; if it is text in another encoding, use --encoding."
+        )
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(head, final=whole)
     except UnicodeDecodeError as error:
         line = head.count(b"\n", 0, error.start) + 1
-        raise ValueError(
-            f"{source}, line {line}: the bytes {head[error.start : error.start + 2]!r} are not {encoding}. "
-            f"Say how it is encoded with --encoding, such as --encoding latin-1."
-        ) from None
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise ValueError(
-            f"{source}, line {line}: holds zero bytes, so it is no text. Save it as CSV, Parquet or Excel; if "
-            f"it is text in another encoding, use --encoding."
-        )
+        some = head[error.start : error.start + 2]
+        raise ValueError(undecodable(source, line, some, encoding)) from None
     if not text.strip():
         raise ValueError(f"{source} is empty. Name a file with a header and rows.")
     if not whole:
@@ -100,8 +98,8 @@ def find_dialect(head: bytes, whole: bool, options: ReadingOptions, source: str)
         delimiter = _delimiter_of(text, quote, escape)
         if delimiter is None:
             raise ValueError(
-                f"{source}: no comma, semicolon, tab or bar separates its lines into cells. Is it a table? If "
-                f"so, name what does with --delimiter (a comma if it has one column only)."
+                f"{source}: no comma, semicolon, tab or bar separates its lines into cells. Is it a "
+                f"table? If so, name what does with --delimiter (a comma if it has one column only)."
             )
     else:
         delimiter = options.delimiter
@@ -109,12 +107,20 @@ def find_dialect(head: bytes, whole: bool, options: ReadingOptions, source: str)
     names, guesses = _names_of(look, source)
     if whole and not look.rows:
         raise ValueError(
-            f"{source}: there is no row below the header in line {look.lines_above + 1}. Name a file with rows."
+            f"{source}: there is no row below the header in line {look.lines_above + 1}. Name a file "
+            f"with rows."
         )
     if options.delimiter is None:
         word = "tab" if delimiter == "\t" else repr(delimiter)
         guesses = (Guess(f"delimiter {word}", "--delimiter"), *guesses)
     return Dialect(encoding, sure, delimiter, quote, escape, look.lines_above, names, guesses)
+
+
+def undecodable(source: str, line: int, some: bytes, encoding: str) -> str:
+    return (
+        f"{source}, line {line}: the bytes {some!r} are not {encoding}. Say how it is encoded with "
+        f"--encoding, such as --encoding latin-1."
+    )
 
 
 class _Look(NamedTuple):
@@ -156,7 +162,7 @@ def _look(text: str, delimiter: str, quote: str, escape: str | None) -> _Look:
 
 
 def _delimiter_of(text: str, quote: str, escape: str | None) -> str | None:
-    """The one that cuts the lines most steadily; among equals, into the most cells that say what they are."""
+    """The one that cuts the lines most steadily; among equals, into the plainest and most cells."""
     scores = {}
     for delimiter in DELIMITERS:
         look = _look(text, delimiter, quote, escape)
@@ -175,7 +181,7 @@ def _plainness(look: _Look) -> float:
 
 
 def _quotes_of(text: str) -> tuple[str, str | None]:
-    """Double quotes, unless cells stand in single ones; and the backslash, if it stands before quotes."""
+    """Double quotes, unless cells stand in single ones; and the backslash, if it precedes them."""
     ends = "[,;\t|\r\n]"
     double, single = (
         len(re.findall(rf"(?:^|(?<={ends})){mark}[^\r\n{mark}]*{mark}(?={ends}|$)", text))
@@ -196,8 +202,8 @@ def _names_of(look: _Look, source: str) -> tuple[tuple[str, ...], tuple[Guess, .
         or len(set(look.header)) < len(look.header)
     ):
         raise ValueError(
-            f"{source}, line {line}: the first row holds numbers, not names of columns. Put a header line "
-            f"above it."
+            f"{source}, line {line}: the first row holds numbers, not names of columns. Put a header "
+            f"line above it."
         )
     guesses = []
     if look.lines_above:
@@ -207,7 +213,7 @@ def _names_of(look: _Look, source: str) -> tuple[tuple[str, ...], tuple[Guess, .
 
 
 def column_names(header: list[str]) -> tuple[tuple[str, ...], tuple[Guess, ...]]:
-    """Names without blanks around them, every column with one of its own; and what had to be changed."""
+    """Names without blanks around them, every column with its own; and what had to be changed."""
     names: list[str] = []
     guesses = []
     bare = [cell.strip() for cell in header]

@@ -65,7 +65,7 @@ class Reading:
 
     @property
     def kinds(self) -> dict[str, str]:
-        """For ``ReadingOptions(expected=...)`` of more rows of the same; empty columns may become anything."""
+        """For ``ReadingOptions(expected=...)`` of more rows; empty columns may become anything."""
         return {column.name: column.kind for column in self.columns if column.kind != "empty"}
 
     def __str__(self) -> str:
@@ -79,3 +79,9 @@ def kinds_in_words(kinds: Sequence[str]) -> Guess:
     order = ("number", "category", "date", "boolean", "empty")
     counts = [f"{kinds.count(kind)} {kind}" for kind in order if kind in kinds]
     return Guess(f"columns {', '.join(counts)}", f"--kind NAME={'|'.join(KINDS)}")
+
+
+def types_in_words(schema: pa.Schema) -> tuple[Guess, ...]:
+    """What there is to say of a table that has types of its own."""
+    empty = [Guess(f"{field.name} is empty") for field in schema if pa.types.is_null(field.type)]
+    return (*empty, kinds_in_words([kind_of_type(kind) for kind in schema.types]))

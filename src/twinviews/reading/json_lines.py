@@ -1,4 +1,4 @@
-"""JSON lines: one object a line. Types are the file's own; where a column mixes them, they are found as in text."""
+"""JSON lines. Types are the file's own; where a column mixes them, they are found as in text."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import pyarrow.json as arrow_json
 
 from twinviews.reading.copies import typed_copy
 from twinviews.reading.diagnosis import opened
-from twinviews.reading.findings import Guess, Reading, kind_of_type, kinds_in_words
+from twinviews.reading.findings import Guess, Reading, kind_of_type, types_in_words
 from twinviews.reading.options import ReadingOptions
-from twinviews.reading.typed import check_names, find_types
+from twinviews.reading.typed import check_names, find_types, kinds_changed
 
 _BLOCK_BYTES = 1 << 22
 # A line longer than this is no row of a table, and would fill the memory.
@@ -54,7 +54,8 @@ class _Block:
                 if isinstance(value, dict | list):
                     raise self.error(
                         offset,
-                        f"column {name!r} holds {'an object' if isinstance(value, dict) else 'a list'}, and a "
+                        f"column {name!r} holds "
+                        f"{'an object' if isinstance(value, dict) else 'a list'}, and a "
                         f"table has one value a cell. Take it apart into columns of its own.",
                     )
             yield record
@@ -114,8 +115,8 @@ def read_json_lines(path: Path, options: ReadingOptions, source: str) -> Reading
     schema = pa.schema(
         [(name, kind) for name, kind in types.items() if options.kinds.get(name) != "skip"]
     )
-    if _MIXED not in schema.types and not _other_kinds(schema, options):
-        return Reading(source, _dataset(path, schema), _guesses(schema))
+    if _MIXED not in schema.types and not kinds_changed(schema, options):
+        return Reading(source, _dataset(path, schema), types_in_words(schema))
     typing = find_types(
         _text(path, source, list(types)), list(types), options, lambda row: _where(path, source, row)
     )
@@ -123,21 +124,6 @@ def read_json_lines(path: Path, options: ReadingOptions, source: str) -> Reading
     said = (Guess(f"{', '.join(mixed)} of several types"),) if mixed else ()
     dataset = typed_copy(typing.convert(_text(path, source, list(types))), typing.schema)
     return Reading(source, dataset, (*said, *typing.guesses), typing.n_rows)
-
-
-def _other_kinds(schema: pa.Schema, options: ReadingOptions) -> bool:
-    """Whether a column is to be of another kind than it is."""
-    asked = {**options.expected, **options.kinds}
-    return any(
-        field.name in asked and asked[field.name].partition(":")[0] != kind_of_type(field.type)
-        for field in schema
-    )
-
-
-def _guesses(schema: pa.Schema) -> tuple[Guess, ...]:
-    kinds = [kind_of_type(kind) for kind in schema.types]
-    empty = [Guess(f"{field.name} is empty") for field in schema if pa.types.is_null(field.type)]
-    return (*empty, kinds_in_words(kinds))
 
 
 def _dataset(path: Path, schema: pa.Schema) -> ds.Dataset:
@@ -163,7 +149,8 @@ def _blocks(path: Path, source: str) -> Iterator[_Block]:
                 rest = rest[end:]
             elif len(rest) > _MOST_LINE_BYTES:
                 raise ValueError(
-                    f"{source}, line {line}: longer than {_MOST_LINE_BYTES:,} bytes. Write one object a line."
+                    f"{source}, line {line}: longer than {_MOST_LINE_BYTES:,} bytes. Write one object "
+                    f"a line."
                 )
     if rest.strip():
         yield _Block(source, line, rest)

@@ -26,13 +26,14 @@ class ReadingOptions:
     sheet : str, optional
         Of a workbook; by default the first one.
     missing : tuple of str, optional
-        Words that mean that a value is missing, instead of those of ``words.MISSING``; a blank cell always does.
+        Words that mean that a value is missing, instead of those of ``words.MISSING``. A blank cell
+        always does.
     kinds : mapping of str to str
         For a column by name "number", "category", "date", "boolean" or "skip". A date may say how it is
         written: "date:%m/%d/%Y".
     expected : mapping of str to str
-        The kinds that another table had (``Reading.kinds``), for more rows of the same. Like ``kinds``, but
-        a column that is not there is no error, and dates may be written otherwise.
+        The kinds that another table had (``Reading.kinds``), for more rows of the same. Like ``kinds``,
+        but a column that is not there is no error, and dates may be written otherwise.
     """
 
     delimiter: str | None = None
@@ -48,7 +49,8 @@ class ReadingOptions:
             object.__setattr__(self, "delimiter", "\t")
         if self.delimiter is not None and (len(self.delimiter) != 1 or not self.delimiter.isascii()):
             raise ValueError(
-                f"delimiter {self.delimiter!r} must be one ASCII character, such as ',' ';' '|', or tab."
+                f"delimiter {self.delimiter!r} must be one ASCII character, such as ',' ';' '|', or "
+                f"tab."
             )
         if self.decimal not in (None, ".", ","):
             raise ValueError(f"decimal {self.decimal!r} must be '.' or ','.")
@@ -57,8 +59,8 @@ class ReadingOptions:
         for name, kind in {**self.expected, **self.kinds}.items():
             if kind.partition(":")[0] not in KINDS or (":" in kind and not kind.startswith("date:")):
                 raise ValueError(
-                    f"Kind {kind!r} of column {name!r} must be one of {', '.join(KINDS)}, or a date with "
-                    f"its form, such as date:%d/%m/%Y."
+                    f"Kind {kind!r} of column {name!r} must be one of {', '.join(KINDS)}, or a date "
+                    f"with its form, such as date:%d/%m/%Y."
                 )
 
 
@@ -67,5 +69,6 @@ def _check_encoding(encoding: str) -> None:
         codecs.lookup(encoding)
     except LookupError:
         raise ValueError(
-            f"encoding {encoding!r} is not known. Use utf-8, cp1252, utf-16 or another of Python's names."
+            f"encoding {encoding!r} is not known. Use utf-8, cp1252, utf-16 or another of Python's "
+            f"names."
         ) from None

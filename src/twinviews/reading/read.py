@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from twinviews.reading.columnar import read_columnar, read_stream
-from twinviews.reading.copies import kept_with, standard_input
+from twinviews.reading.copies import read_standard_input
 from twinviews.reading.delimited import read_delimited
 from twinviews.reading.diagnosis import opened
 from twinviews.reading.findings import Reading
@@ -70,10 +70,7 @@ def read(
     """
     options = options or ReadingOptions()
     if str(source) == STANDARD_INPUT:
-        path = standard_input(stream)
-        found = _read_file(path, options, "standard input")
-        kept_with(found.dataset, path.parent)
-        return found
+        return read_standard_input(lambda path: _read_file(path, options, "standard input"), stream)
     path = Path(source)
     if path.is_dir():
         return _read_folder(path, options)
@@ -99,7 +96,7 @@ def _read_file(path: Path, options: ReadingOptions, source: str) -> Reading:
         return read_columnar(path, "ipc", options, source)
     if first.startswith(b"\xff\xff\xff\xff"):
         return read_stream(path, options, source)
-    if first.startswith(b"PK\x03\x04") or first.startswith(b"\xd0\xcf\x11\xe0"):
+    if first.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         return read_workbook(path, options, source)
     return _read_text(path, first, options, source)
 

@@ -1,4 +1,4 @@
-"""The ways in which numbers, dates and truth are written in text, each a test and a conversion of a whole column.
+"""How numbers, dates and truth are written in text: each way a test and a conversion of a column.
 
 Strings come without missing values' words (they are null) and without blanks around them.
 """
@@ -63,7 +63,7 @@ def _all(mask: pa.Array) -> bool:
 
 
 def _are_codes(strings: pa.Array) -> bool:
-    """Whether some digits are a code, not a number: with a leading zero, or more than a number can hold."""
+    """Whether some are codes, not numbers: a leading zero, or more digits than a number holds."""
     if (pc.max(pc.binary_length(strings)).as_py() or 0) > _MOST_DIGITS and _any(
         pc.match_substring_regex(strings, rf"^[+-]?[0-9]{{{_MOST_DIGITS + 1},}}$")
     ):
@@ -99,7 +99,7 @@ SYMBOLS = ("%", "€", "$", "£")
 
 @dataclass(frozen=True)
 class Number:
-    """Numbers with a decimal sign; perhaps with a sign between thousands, perhaps with a unit at an end."""
+    """Numbers with a decimal sign; perhaps with thousands set apart, perhaps with a unit."""
 
     decimal: str = "."
     grouping: str | None = None
@@ -326,11 +326,14 @@ class Text:
         return True
 
 
+_NULL = pa.null()
+
+
 @dataclass(frozen=True)
 class Nothing:
     """A column without a value."""
 
-    type: pa.DataType = pa.null()
+    type: pa.DataType = _NULL
     kind: str = "empty"
 
     def may_be(self, value: str) -> bool:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from twinviews.reading.columns import ColumnSummary, MissingWords, choose, offered_to, refusal
-from twinviews.reading.findings import Guess
+from twinviews.reading.findings import Guess, kind_of_type
 from twinviews.reading.options import ReadingOptions
 from twinviews.reading.spellings import Code, Spelling, Text
 from twinviews.reading.words import DASH
@@ -129,3 +129,13 @@ def check_names(options: ReadingOptions, names: Sequence[str], source: str) -> N
         raise ValueError(
             f"{source} has no column {unknown[0]!r}, of which --kind speaks. Its columns are {some}."
         )
+
+
+def kinds_changed(schema: pa.Schema, options: ReadingOptions) -> dict[str, str]:
+    """The columns that are to be of another kind than they are, and which."""
+    asked = {**options.expected, **options.kinds}
+    return {
+        field.name: asked[field.name]
+        for field in schema
+        if field.name in asked and asked[field.name].partition(":")[0] != kind_of_type(field.type)
+    }

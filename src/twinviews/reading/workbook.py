@@ -36,8 +36,8 @@ def read_workbook(path: Path, options: ReadingOptions, source: str) -> Reading:
         rows = book.get_sheet_by_name(sheet).to_python(skip_empty_area=False)
     except CalamineError:
         raise ValueError(
-            f"{source} cannot be read as a workbook: it is damaged or locked by a password. Save it again, or "
-            f"save the sheet as CSV."
+            f"{source} cannot be read as a workbook: it is damaged or locked by a password. Save it "
+            f"again, or save the sheet as CSV."
         ) from None
     start = _header_row(rows)
     if start is None or start + 1 == len(rows):
@@ -70,13 +70,14 @@ def _check_size(path: Path, source: str) -> None:
         size = sum(member.file_size for member in archive.infolist())
         if size > _MOST_UNPACKED_BYTES:
             raise ValueError(
-                f"{source} unpacks to {size:,} bytes, more than the {_MOST_UNPACKED_BYTES:,} that are read of a "
-                f"workbook. Save the sheet as CSV."
+                f"{source} unpacks to {size:,} bytes, more than the {_MOST_UNPACKED_BYTES:,} that are "
+                f"read of a workbook. Save the sheet as CSV."
             )
         # Reads no further than the sizes that were said, and tells if they are wrong.
         if archive.testzip() is not None:
             raise ValueError(
-                f"{source} is damaged: a part of it does not have the size or sum it says. Save it again."
+                f"{source} is damaged: a part of it does not have the size or sum it says. Save it "
+                f"again."
             )
 
 

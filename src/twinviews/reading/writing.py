@@ -1,4 +1,4 @@
-"""Tables to files: CSV, TSV, Parquet, Arrow, JSON lines, Excel, standard output; whole or not at all."""
+"""Tables to files, whole or not at all: CSV, TSV, Parquet, Arrow, JSON lines, Excel, a pipe."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def write(
 ) -> int:
     """Write batches as they come; the number of rows is returned.
 
-    A file appears when it is complete: until then there is one beside it whose name begins with a dot, which
-    nothing outlives. CSV is UTF-8 with commas and plain newlines.
+    A file appears when it is complete: until then there is one beside it whose name begins with a dot,
+    which is gone in any case. CSV is UTF-8 with commas and plain newlines.
 
     Parameters
     ----------
@@ -49,10 +49,11 @@ def write(
     schema : Schema
         Of all of them.
     out : path or "-"
-        The ending says the format: .csv, .tsv, .parquet, .arrow, .jsonl or .xlsx; "-" is CSV to standard output.
+        The ending says the format: .csv, .tsv, .parquet, .arrow, .jsonl or .xlsx; "-" is CSV to
+        standard output.
     formulas : bool, default=False
-        In CSV and TSV, text that a spreadsheet would take for a formula gets an apostrophe in front (names of
-        columns too). True writes it as it is.
+        In CSV and TSV, text that a spreadsheet would take for a formula gets an apostrophe in front,
+        names of columns too. True writes it as it is.
     stream : file, optional
         Written to instead of standard output.
     """
@@ -102,8 +103,8 @@ def _opener_of(path: Path, schema: pa.Schema, formulas: bool) -> Callable[[Path]
     }
     if path.suffix.lower() not in openers:
         raise ValueError(
-            f"{str(path)!r} ends in {path.suffix or 'nothing'!r}, which says no format that is written. Use "
-            f"{', '.join(openers)}, or - for CSV on standard output."
+            f"{str(path)!r} ends in {path.suffix or 'nothing'!r}, which says no format that is "
+            f"written. Use {', '.join(openers)}, or - for CSV on standard output."
         )
     return openers[path.suffix.lower()]
 
@@ -197,7 +198,8 @@ class _Workbook:
     def write(self, batch: pa.RecordBatch) -> None:
         if self.n_rows + batch.num_rows > _MOST_SHEET_ROWS:
             raise ValueError(
-                f"Excel has room for {_MOST_SHEET_ROWS - 1:,} rows, and there are more. Write .csv or .parquet."
+                f"Excel has room for {_MOST_SHEET_ROWS - 1:,} rows, and there are more. Write .csv or "
+                f".parquet."
             )
         for row in batch.to_pylist():
             for j, value in enumerate(row.values()):
