@@ -1,0 +1,123 @@
+"""Parquet and Arrow files: the types are the file's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from twinviews.reading.copies import read_copy, typed_copy
+from twinviews.reading.findings import Guess, Reading, types_in_words
+from twinviews.reading.options import ReadingOptions
+from twinviews.reading.typed import check_names, find_types, kinds_changed
+
+# What one row group of a Parquet file may unpack to: it is read at once, and runs of equal values
+# can make much of few bytes.
+_MOST_UNPACKED_BYTES = 2 << 30
+_BATCH_ROWS = 32_768
+
+
+def read_columnar(place: Path, form: str, options: ReadingOptions, source: str) -> Reading:
+    """A file or a folder of files, ``form`` "parquet" or "ipc"."""
+
+    def opened(schema: pa.Schema | None = None) -> ds.Dataset:
+        return ds.dataset(str(place), format=form, partitioning="hive", schema=schema)
+
+    try:
+        dataset = opened()
+        if form == "parquet":
+            _check_sizes(dataset.files, source)
+        n_rows = dataset.count_rows()
+    except (pa.ArrowException, OSError):
+        word = "a Parquet" if form == "parquet" else "an Arrow"
+        raise ValueError(
+            f"{source} cannot be read as {word} file: it is cut short or damaged, its parts differ in "
+            f"their columns, or two columns have one name. Write it again."
+        ) from None
+    if n_rows == 0:
+        raise ValueError(f"{source} has no rows. Name a table with rows.")
+    check_names(options, dataset.schema.names, source)
+    fields, guesses = _plain_fields(dataset.schema, options)
+    others = kinds_changed(pa.schema(fields), options)
+    if set(others.values()) - {"category"}:
+        return _read_as_text(dataset, fields, options, source)
+    schema = pa.schema(
+        [field.with_type(pa.string()) if field.name in others else field for field in fields]
+    )
+    return Reading(source, opened(schema), (*guesses, *types_in_words(schema)), n_rows)
+
+
+def read_stream(path: Path, options: ReadingOptions, source: str) -> Reading:
+    """Arrow's format for streams, which can be read once only."""
+    try:
+        with pa.memory_map(str(path)) as file, pa.ipc.open_stream(file) as reader:
+            return read_copy(
+                reader, reader.schema, lambda copy: read_columnar(copy, "ipc", options, source)
+            )
+    except (pa.ArrowException, OSError):
+        raise ValueError(f"{source} is an Arrow stream cut short or damaged. Write it again.") from None
+
+
+def _plain_fields(schema: pa.Schema, options: ReadingOptions) -> tuple[list[pa.Field], list[Guess]]:
+    fields, guesses = [], []
+    for field in schema:
+        if options.kinds.get(field.name) == "skip":
+            continue
+        plain = _plain(field.type)
+        if plain is None:
+            guesses.append(Guess(f"{field.name} left out: {field.type} is no single value"))
+        else:
+            fields.append(pa.field(field.name, plain))
+    return fields, guesses
+
+
+def _plain(kind: pa.DataType) -> pa.DataType | None:
+    """The type in which a column is handed on; None for lists, objects and bytes."""
+    types = pa.types
+    if types.is_dictionary(kind):
+        return _plain(kind.value_type)
+    if types.is_large_string(kind) or types.is_string_view(kind) or types.is_time(kind):
+        return pa.string()
+    if types.is_decimal(kind) or types.is_duration(kind):
+        return pa.float64()
+    return (
+        None if types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind) else kind
+    )
+
+
+def _read_as_text(
+    dataset: ds.Dataset, fields: Sequence[pa.Field], options: ReadingOptions, source: str
+) -> Reading:
+    """For a column of words that the user calls numbers, dates or booleans."""
+    names = [field.name for field in fields]
+
+    def text() -> Iterator[pa.RecordBatch]:
+        for batch in dataset.scanner(columns=names, batch_size=_BATCH_ROWS).to_batches():
+            columns = [pc.cast(batch.column(name), pa.string()) for name in names]
+            yield pa.record_batch(columns, names=names)
+
+    typing = find_types(text(), names, options, lambda row: f"{source}, row {row + 1}")
+    return Reading(
+        source, typed_copy(typing.convert(text()), typing.schema), typing.guesses, typing.n_rows
+    )
+
+
+def _check_sizes(files: Sequence[str], source: str) -> None:
+    for path in files:
+        about = pq.read_metadata(path)
+        for place in range(about.num_row_groups):
+            group = about.row_group(place)
+            size = sum(
+                max(group.column(j).total_uncompressed_size, 8 * group.num_rows)
+                for j in range(group.num_columns)
+            )
+            if size > _MOST_UNPACKED_BYTES:
+                raise ValueError(
+                    f"{source}: a row group of {group.num_rows:,} rows unpacks to {size:,} bytes, more "
+                    f"than the {_MOST_UNPACKED_BYTES:,} that are read at once. Write it with smaller "
+                    f"row groups, such as row_group_size=100_000."
+                )

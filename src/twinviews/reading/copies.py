@@ -1,0 +1,83 @@
+"""Copies in temporary files, for tables that cannot be read where they are as often as needed."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import sys
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from twinviews.reading.findings import Reading
+
+_CHUNK = 1 << 20
+
+
+@contextmanager
+def _temporary_folder() -> Iterator[Path]:
+    """A folder that stays if all goes well."""
+    folder = Path(tempfile.mkdtemp(prefix="twinviews-"))
+    try:
+        yield folder
+    except BaseException as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            raise OSError(
+                f"No room is left in {tempfile.gettempdir()} for a copy of the table. Make room, or "
+                f"name another folder in the environment variable TMPDIR."
+            ) from error
+        raise
+
+
+def _kept_with(dataset: ds.Dataset, folder: Path) -> None:
+    """Let the folder go with the data set: when that is forgotten, or Python ends."""
+    weakref.finalize(dataset, shutil.rmtree, folder, ignore_errors=True)
+
+
+def read_standard_input(read: Callable[[Path], Reading], stream: BinaryIO | None = None) -> Reading:
+    """All that comes from standard input, read from a file."""
+    stream = sys.stdin.buffer if stream is None else stream
+    with _temporary_folder() as folder:
+        first = stream.read(_CHUNK)
+        # Arrow tells a packed text by the ending of its name.
+        path = folder / ("table.gz" if first.startswith(b"\x1f\x8b") else "table")
+        with path.open("wb") as file:
+            file.write(first)
+            shutil.copyfileobj(stream, file, _CHUNK)
+        found = read(path)
+        _kept_with(found.dataset, folder)
+        return found
+
+
+def read_copy(
+    batches: Iterable[pa.RecordBatch], schema: pa.Schema, read: Callable[[Path], Reading]
+) -> Reading:
+    """The batches, read from an Arrow file."""
+    with _temporary_folder() as folder:
+        found = read(_arrow_file(folder, batches, schema))
+        _kept_with(found.dataset, folder)
+        return found
+
+
+def typed_copy(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> ds.Dataset:
+    """The batches as the data set of an Arrow file."""
+    with _temporary_folder() as folder:
+        dataset = ds.dataset(str(_arrow_file(folder, batches, schema)), format="ipc")
+        _kept_with(dataset, folder)
+        return dataset
+
+
+def _arrow_file(folder: Path, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Path:
+    path = folder / "table.arrow"
+    options = pa.ipc.IpcWriteOptions(compression="lz4")
+    with pa.ipc.new_file(str(path), schema, options=options) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+    return path

@@ -1,0 +1,185 @@
+"""CSV, TSV and their kin: one pass over all rows as text finds the types that Arrow then reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+import pyarrow.dataset as ds
+
+from twinviews.reading.columns import MissingWords
+from twinviews.reading.copies import typed_copy
+from twinviews.reading.diagnosis import line_of_row, opened, what_is_wrong
+from twinviews.reading.dialect import HEAD_BYTES, Dialect, find_dialect
+from twinviews.reading.findings import Reading
+from twinviews.reading.options import ReadingOptions
+from twinviews.reading.spellings import Boolean, IsoMoment, Moment, Number
+from twinviews.reading.typed import Typing, check_names, find_types
+from twinviews.reading.words import DASH, FALSE_IF_ASKED, TRUE_IF_ASKED
+
+# Read at once, and so the most that one row may have.
+_BLOCK_BYTES = 1 << 22
+
+
+def read_delimited(paths: Sequence[Path], options: ReadingOptions, source: str) -> Reading:
+    """One file, or several with the same header."""
+    files = _Files(tuple(paths), _dialect_of(paths, options, source), options, source)
+    check_names(options, files.dialect.names, source)
+    try:
+        typing = files.find_types()
+    except _NotUtf8Error:
+        files = replace(files, dialect=files.dialect.in_encoding("cp1252"))
+        typing = files.find_types()
+    if _is_for_arrow(typing):
+        dataset = files.dataset(typing)
+    else:
+        dataset = typed_copy(typing.convert(files.text()), typing.schema)
+    guesses = (*files.dialect.guesses, files.dialect.encoding_guess, *typing.guesses)
+    return Reading(source, dataset, guesses, typing.n_rows)
+
+
+def _dialect_of(paths: Sequence[Path], options: ReadingOptions, source: str) -> Dialect:
+    found = None
+    for path in paths:
+        name = source if len(paths) == 1 else str(path)
+        with opened(path) as file:
+            head = file.read(HEAD_BYTES + 1)
+        dialect = find_dialect(head[:HEAD_BYTES], len(head) <= HEAD_BYTES, options, name)
+        if found is not None and (dialect.names, dialect.delimiter) != (found.names, found.delimiter):
+            raise ValueError(
+                f"{path} has other columns than {paths[0]}: {', '.join(dialect.names[:8])}. Files that "
+                f"are one table need the same header."
+            )
+        found = found or dialect
+    assert found is not None
+    return found
+
+
+class _NotUtf8Error(Exception):
+    """The encoding was a guess, and a wrong one."""
+
+
+@dataclass(frozen=True)
+class _Files:
+    paths: tuple[Path, ...]
+    dialect: Dialect
+    options: ReadingOptions
+    source: str
+
+    def _name(self, path: Path) -> str:
+        return self.source if len(self.paths) == 1 else str(path)
+
+    def find_types(self) -> Typing:
+        return find_types(
+            self.text(),
+            self.dialect.names,
+            self.options,
+            self._where,
+            commas_separate=self.dialect.delimiter == ",",
+        )
+
+    def _where(self, row: int) -> str:
+        path, line = line_of_row(self.paths, self.dialect, row)
+        return f"{self._name(path)}, line {line}"
+
+    def text(self) -> Iterator[pa.RecordBatch]:
+        """All rows, all columns as text; null where a word means missing."""
+        for path in self.paths:
+            yield from self._text_of(path)
+
+    def _text_of(self, path: Path) -> Iterator[pa.RecordBatch]:
+        convert = arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(self.dialect.names, pa.string()),
+            strings_can_be_null=True,
+            null_values=list(MissingWords.of(self.options).words),
+        )
+        last = ""
+        try:
+            with arrow_csv.open_csv(
+                str(path),
+                read_options=_read_options(self.dialect),
+                parse_options=_parse_options(self.dialect),
+                convert_options=convert,
+            ) as reader:
+                for batch in reader:
+                    if batch.num_rows:
+                        last = batch.column(batch.num_columns - 1)[-1].as_py()
+                        yield batch
+        except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+            if "UTF8" in str(error) and not self.dialect.encoding_is_sure:
+                raise _NotUtf8Error from None
+            wrong = what_is_wrong(path, self.dialect, self._name(path))
+            raise ValueError(
+                wrong
+                or f"{self._name(path)}: a row is longer than {_BLOCK_BYTES:,} bytes. Is it a table?"
+            ) from None
+        # Arrow takes the end of a file for the end of a quote; only the last cell can be such a one.
+        if "\n" in (last or ""):
+            wrong = what_is_wrong(path, self.dialect, self._name(path))
+            if wrong is not None:
+                raise ValueError(wrong)
+
+    def dataset(self, typing: Typing) -> ds.Dataset:
+        form = ds.CsvFileFormat(
+            parse_options=_parse_options(self.dialect),
+            default_fragment_scan_options=ds.CsvFragmentScanOptions(
+                convert_options=_convert_options(typing), read_options=_read_options(self.dialect)
+            ),
+        )
+        return ds.dataset([str(path) for path in self.paths], format=form, schema=typing.schema)
+
+
+def _read_options(dialect: Dialect) -> arrow_csv.ReadOptions:
+    return arrow_csv.ReadOptions(
+        column_names=list(dialect.names),
+        skip_rows=dialect.lines_above,
+        skip_rows_after_names=1,  # the header: its names may have been changed
+        encoding="utf8" if dialect.encoding in ("utf-8", "utf-8-sig") else dialect.encoding,
+        block_size=_BLOCK_BYTES,
+    )
+
+
+def _parse_options(dialect: Dialect) -> arrow_csv.ParseOptions:
+    return arrow_csv.ParseOptions(
+        delimiter=dialect.delimiter,
+        quote_char=dialect.quote,
+        double_quote=dialect.escape is None,
+        escape_char=dialect.escape or False,
+        newlines_in_values=True,
+    )
+
+
+def _is_for_arrow(typing: Typing) -> bool:
+    """Arrow has one decimal sign, one form of dates and one list of missing words for a whole table."""
+    spellings = typing.spellings.values()
+    numbers = [one for one in spellings if isinstance(one, Number)]
+    forms = {one.form for one in spellings if isinstance(one, Moment)}
+    signs = [name for name in typing.spellings if typing.keeps_dashes(name)]
+    return (
+        all(one.grouping is None and one.symbol is None for one in numbers)
+        and len({one.decimal for one in numbers}) <= 1
+        and len(forms) <= 1
+        and not (signs and any(DASH in typing.gaps(name) for name in typing.spellings))
+        # Blanks around numbers it leaves out by itself.
+        and not any(
+            isinstance(one, Boolean | IsoMoment | Moment) and typing.summaries[name].padded
+            for name, one in typing.spellings.items()
+        )
+    )
+
+
+def _convert_options(typing: Typing) -> arrow_csv.ConvertOptions:
+    decimals = [one.decimal for one in typing.spellings.values() if isinstance(one, Number)]
+    forms = [one.form for one in typing.spellings.values() if isinstance(one, Moment)]
+    return arrow_csv.ConvertOptions(
+        column_types=typing.schema,
+        strings_can_be_null=True,
+        null_values=sorted(set().union(*(typing.gaps(name) for name in typing.spellings))),
+        true_values=list(TRUE_IF_ASKED),
+        false_values=list(FALSE_IF_ASKED),
+        decimal_point=decimals[0] if decimals else ".",
+        timestamp_parsers=[arrow_csv.ISO8601, *forms[:1]],
+    )

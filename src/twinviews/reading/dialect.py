@@ -1,0 +1,232 @@
+"""How a text table is written, by its first lines: encoding, delimiter, quotes, and the header."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from twinviews.reading.findings import Guess
+from twinviews.reading.options import ReadingOptions
+
+HEAD_BYTES = 1 << 18
+_HEAD_ROWS = 200
+DELIMITERS = (",", ";", "\t", "|")
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+@dataclass(frozen=True)
+class Dialect:
+    encoding: str
+    encoding_is_sure: bool  # said by the user or by the file's first bytes
+    delimiter: str
+    quote: str
+    escape: str | None
+    lines_above: int  # lines before the header
+    names: tuple[str, ...]
+    guesses: tuple[Guess, ...]
+
+    def in_encoding(self, encoding: str) -> Dialect:
+        return replace(self, encoding=encoding, encoding_is_sure=True)
+
+    @property
+    def encoding_guess(self) -> Guess:
+        plain = {"utf-8-sig": "utf-8", "utf8": "utf-8"}
+        return Guess(f"encoding {plain.get(self.encoding, self.encoding)}", "--encoding")
+
+    @property
+    def csv_options(self) -> dict[str, str | bool]:
+        """For Python's csv module."""
+        found: dict[str, str | bool] = {"delimiter": self.delimiter, "quotechar": self.quote}
+        if self.escape is not None:
+            found |= {"escapechar": self.escape, "doublequote": False}
+        return found
+
+
+def encoding_of(head: bytes) -> tuple[str, bool]:
+    """By the byte order mark, UTF-16 by its zeros, else UTF-8 or cp1252; and whether it is sure."""
+    for mark, encoding in _BOMS:
+        if head.startswith(mark):
+            return encoding, True
+    if b"\0" in head[:1000]:
+        evens, odds = head[:1000:2].count(0), head[1:1000:2].count(0)
+        many = len(head[:1000]) // 5
+        if odds > many and evens == 0:
+            return "utf-16-le", True
+        if evens > many and odds == 0:
+            return "utf-16-be", True
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return "cp1252", False
+    return "utf-8", False
+
+
+def find_dialect(head: bytes, whole: bool, options: ReadingOptions, source: str) -> Dialect:
+    """From the first bytes of a file; ``whole`` if that is all of it."""
+    encoding, sure = encoding_of(head)
+    if options.encoding is not None:
+        encoding, sure = options.encoding, True
+    if b"\0" in head and not encoding.startswith(("utf-16", "utf-32")):
+        line = head.count(b"\n", 0, head.index(b"\0")) + 1
+        raise ValueError(
+            f"{source}, line {line}: holds a zero byte, so it is damaged or no text. Save it again as "
+            f"CSV, Parquet or Excel; if it is text in another encoding, use --encoding."
+        )
+    try:
+        text = codecs.getincrementaldecoder(encoding)().decode(head, final=whole)
+    except UnicodeDecodeError as error:
+        line = head.count(b"\n", 0, error.start) + 1
+        some = head[error.start : error.start + 2]
+        raise ValueError(undecodable(source, line, some, encoding)) from None
+    if not text.strip():
+        raise ValueError(f"{source} is empty. Name a file with a header and rows.")
+    if not whole:
+        text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1] or text
+    quote, escape = _quotes_of(text)
+    if options.delimiter is None:
+        delimiter = _delimiter_of(text, quote, escape)
+        if delimiter is None:
+            raise ValueError(
+                f"{source}: no comma, semicolon, tab or bar separates its lines into cells. Is it a "
+                f"table? If so, name what does with --delimiter (a comma if it has one column only)."
+            )
+    else:
+        delimiter = options.delimiter
+    look = _look(text, delimiter, quote, escape)
+    names, guesses = _names_of(look, source)
+    if whole and not look.rows:
+        raise ValueError(
+            f"{source}: there is no row below the header in line {look.lines_above + 1}. Name a file "
+            f"with rows."
+        )
+    if options.delimiter is None:
+        word = "tab" if delimiter == "\t" else repr(delimiter)
+        guesses = (Guess(f"delimiter {word}", "--delimiter"), *guesses)
+    return Dialect(encoding, sure, delimiter, quote, escape, look.lines_above, names, guesses)
+
+
+def undecodable(source: str, line: int, some: bytes, encoding: str) -> str:
+    return (
+        f"{source}, line {line}: the bytes {some!r} are not {encoding}. Say how it is encoded with "
+        f"--encoding, such as --encoding latin-1."
+    )
+
+
+class _Look(NamedTuple):
+    """The first lines as a delimiter cuts them."""
+
+    header: list[str]
+    lines_above: int
+    rows: list[list[str]]  # below the header
+    steady: float  # share of rows, header included, with the usual number of cells
+
+
+def _look(text: str, delimiter: str, quote: str, escape: str | None) -> _Look:
+    rows, first_lines = [], []
+    reader = csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter=delimiter,
+        quotechar=quote,
+        escapechar=escape,
+        doublequote=escape is None,
+    )
+    line = 0
+    try:
+        for row in reader:
+            if row:
+                rows.append(row)
+                first_lines.append(line)
+            line = reader.line_num
+            if len(rows) == _HEAD_ROWS:
+                break
+    except csv.Error:
+        pass  # a cell longer than the csv module takes: what came before it will do
+    if not rows:
+        return _Look([], 0, [], 0.0)
+    usual = Counter(len(row) for row in rows).most_common(1)[0][0]
+    start = next(i for i, row in enumerate(rows) if len(row) == usual)
+    table = rows[start:]
+    steady = sum(len(row) == usual for row in table) / len(rows)
+    return _Look(table[0], first_lines[start], table[1:], steady)
+
+
+def _delimiter_of(text: str, quote: str, escape: str | None) -> str | None:
+    """The one that cuts the lines most steadily; among equals, into the plainest and most cells."""
+    scores = {}
+    for delimiter in DELIMITERS:
+        look = _look(text, delimiter, quote, escape)
+        if len(look.header) > 1:
+            scores[delimiter] = (look.steady, _plainness(look), len(look.header))
+    return max(scores, key=scores.__getitem__) if scores else None
+
+
+_PLAIN = re.compile(r"\s*|\s*[-+]?[0-9]+(?:[.,][0-9]+)?\s*|[0-9]+[-/.][0-9]+[-/.][0-9]+.*|[\w -]+")
+
+
+def _plainness(look: _Look) -> float:
+    """Share of cells that are blank, a number, a date or words without signs."""
+    cells = [cell for row in [look.header, *look.rows] for cell in row]
+    return sum(_PLAIN.fullmatch(cell) is not None for cell in cells) / len(cells)
+
+
+def _quotes_of(text: str) -> tuple[str, str | None]:
+    """Double quotes, unless cells stand in single ones; and the backslash, if it precedes them."""
+    ends = "[,;\t|\r\n]"
+    double, single = (
+        len(re.findall(rf"(?:^|(?<={ends})){mark}[^\r\n{mark}]*{mark}(?={ends}|$)", text))
+        for mark in ('"', "'")
+    )
+    quote = "'" if single > double else '"'
+    escaped = text.count(f"\\{quote}")
+    return quote, "\\" if escaped and escaped > text.count(quote * 2) else None
+
+
+def _names_of(look: _Look, source: str) -> tuple[tuple[str, ...], tuple[Guess, ...]]:
+    """The header without blanks around names, every column with a name of its own."""
+    if not look.header:
+        raise ValueError(f"{source} is empty. Name a file with a header and rows.")
+    line = look.lines_above + 1
+    if all(re.fullmatch(r"\s*[-+]?[0-9]*[.,]?[0-9]+\s*", cell) for cell in look.header) and (
+        any("." in cell or "," in cell for cell in look.header)
+        or len(set(look.header)) < len(look.header)
+    ):
+        raise ValueError(
+            f"{source}, line {line}: the first row holds numbers, not names of columns. Put a header "
+            f"line above it."
+        )
+    guesses = []
+    if look.lines_above:
+        guesses.append(Guess(f"header in line {line}, what is above it left out"))
+    names, more = column_names(look.header)
+    return names, (*guesses, *more)
+
+
+def column_names(header: list[str]) -> tuple[tuple[str, ...], tuple[Guess, ...]]:
+    """Names without blanks around them, every column with its own; and what had to be changed."""
+    names: list[str] = []
+    guesses = []
+    bare = [cell.strip() for cell in header]
+    for place, name in enumerate(bare, start=1):
+        own = name or f"column_{place}"
+        number = 2
+        while own in names or (own != name and own in bare):
+            own, number = f"{name or 'column'}_{number}", number + 1
+        if not name:
+            guesses.append(Guess(f"column {place} has no name: called {own}"))
+        elif own != name:
+            guesses.append(Guess(f"column {place} is another {name}: called {own}"))
+        names.append(own)
+    if bare != list(header):
+        guesses.append(Guess("blanks around names left out"))
+    return tuple(names), tuple(guesses)

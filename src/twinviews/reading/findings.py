@@ -1,0 +1,87 @@
+"""What reading a table gives: a data set, its columns, and everything that was found out on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from twinviews.reading.options import KINDS
+
+
+@dataclass(frozen=True)
+class Guess:
+    """Something that was found out, and the option that says otherwise."""
+
+    what: str
+    option: str | None = None
+
+    def __str__(self) -> str:
+        return self.what if self.option is None else f"{self.what} ({self.option})"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as it is read."""
+
+    name: str
+    kind: str  # number, category, date, boolean; empty where there is no value at all
+    type: pa.DataType
+
+    @classmethod
+    def of(cls, field: pa.Field) -> Self:
+        return cls(field.name, kind_of_type(field.type), field.type)
+
+
+def kind_of_type(kind: pa.DataType) -> str:
+    types = pa.types
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return "number"
+    if types.is_boolean(kind):
+        return "boolean"
+    if types.is_timestamp(kind) or types.is_date(kind):
+        return "date"
+    return "empty" if types.is_null(kind) else "category"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A table, typed, to be read as often as one likes and never whole in memory.
+
+    ``dataset`` keeps what it needs, temporary files included, for as long as it lives.
+    """
+
+    source: str
+    dataset: ds.Dataset
+    guesses: tuple[Guess, ...]
+    n_rows: int | None = None  # None where counting would cost a pass
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return tuple(Column.of(field) for field in self.dataset.schema)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """For ``ReadingOptions(expected=...)`` of more rows; empty columns may become anything."""
+        return {column.name: column.kind for column in self.columns if column.kind != "empty"}
+
+    def __str__(self) -> str:
+        """One line for a person."""
+        rows = "" if self.n_rows is None else f"{self.n_rows:,} rows; "
+        return f"{self.source}: {rows}{'; '.join(str(guess) for guess in self.guesses)}"
+
+
+def kinds_in_words(kinds: Sequence[str]) -> Guess:
+    """How many columns there are of each kind."""
+    order = ("number", "category", "date", "boolean", "empty")
+    counts = [f"{kinds.count(kind)} {kind}" for kind in order if kind in kinds]
+    return Guess(f"columns {', '.join(counts)}", f"--kind NAME={'|'.join(KINDS)}")
+
+
+def types_in_words(schema: pa.Schema) -> tuple[Guess, ...]:
+    """What there is to say of a table that has types of its own."""
+    empty = [Guess(f"{field.name} is empty") for field in schema if pa.types.is_null(field.type)]
+    return (*empty, kinds_in_words([kind_of_type(kind) for kind in schema.types]))

@@ -1,0 +1,74 @@
+"""What a user may say of a table instead of having it found out."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+Kind = Literal["number", "category", "date", "boolean", "skip"]
+KINDS: tuple[str, ...] = get_args(Kind)
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How to read a table; None means: find out.
+
+    Parameters
+    ----------
+    delimiter : str, optional
+        Between the cells of a line: one character, or "tab".
+    encoding : str, optional
+        Of text files, by Python's names: "utf-8", "cp1252", "utf-16", ...
+    decimal : {".", ","}, optional
+        Sign before the decimals of a number.
+    sheet : str, optional
+        Of a workbook; by default the first one.
+    missing : tuple of str, optional
+        Words that mean that a value is missing, instead of those of ``words.MISSING``. A blank cell
+        always does.
+    kinds : mapping of str to str
+        For a column by name "number", "category", "date", "boolean" or "skip". A date may say how it is
+        written: "date:%m/%d/%Y".
+    expected : mapping of str to str
+        The kinds that another table had (``Reading.kinds``), for more rows of the same. Like ``kinds``,
+        but a column that is not there is no error, and dates may be written otherwise.
+    """
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+    sheet: str | None = None
+    missing: tuple[str, ...] | None = None
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    expected: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.delimiter in ("tab", "\\t"):
+            object.__setattr__(self, "delimiter", "\t")
+        if self.delimiter is not None and (len(self.delimiter) != 1 or not self.delimiter.isascii()):
+            raise ValueError(
+                f"delimiter {self.delimiter!r} must be one ASCII character, such as ',' ';' '|', or "
+                f"tab."
+            )
+        if self.decimal not in (None, ".", ","):
+            raise ValueError(f"decimal {self.decimal!r} must be '.' or ','.")
+        if self.encoding is not None:
+            _check_encoding(self.encoding)
+        for name, kind in {**self.expected, **self.kinds}.items():
+            if kind.partition(":")[0] not in KINDS or (":" in kind and not kind.startswith("date:")):
+                raise ValueError(
+                    f"Kind {kind!r} of column {name!r} must be one of {', '.join(KINDS)}, or a date "
+                    f"with its form, such as date:%d/%m/%Y."
+                )
+
+
+def _check_encoding(encoding: str) -> None:
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        raise ValueError(
+            f"encoding {encoding!r} is not known. Use utf-8, cp1252, utf-16 or another of Python's "
+            f"names."
+        ) from None

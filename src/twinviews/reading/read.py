@@ -1,0 +1,144 @@
+"""From what a user names to a typed table: what a file is, its first bytes say, not its name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import BinaryIO
+
+from twinviews.reading.columnar import read_columnar, read_stream
+from twinviews.reading.copies import read_standard_input
+from twinviews.reading.delimited import read_delimited
+from twinviews.reading.diagnosis import opened
+from twinviews.reading.findings import Reading
+from twinviews.reading.json_lines import read_json_lines
+from twinviews.reading.options import ReadingOptions
+from twinviews.reading.workbook import read_workbook
+
+STANDARD_INPUT = "-"
+# First bytes of what people take for tables, and what to do about it.
+_NO_TABLES = (
+    (b"%PDF", "a PDF. Save the table as CSV"),
+    (b"SQLite format 3", "a database. Write the table to a CSV file"),
+    (b"\x89PNG", "a picture"),
+    (b"\xff\xd8\xff", "a picture"),
+    (b"\x93NUMPY", "a NumPy array. Save it as Parquet or CSV with names of columns"),
+    (b"\x80\x04\x95", "a pickle, which can run programs. Save the table as Parquet or CSV"),
+    (b"<", "a web page or XML. Save the table as CSV"),
+    (b"BZh", "packed. Unpack it first"),
+    (b"\xfd7zXZ", "packed. Unpack it first"),
+    (b"(\xb5/\xfd", "packed. Unpack it first"),
+)
+
+
+def read(
+    source: str | Path, options: ReadingOptions | None = None, *, stream: BinaryIO | None = None
+) -> Reading:
+    """A table as a typed data set: CSV, TSV, Excel, Parquet, Arrow, JSON lines.
+
+    Parameters
+    ----------
+    source : path or "-"
+        A file, a folder of files that are one table, or standard input.
+    options : ReadingOptions, optional
+        What is known of the table; the rest is found out, and said in ``Reading.guesses``.
+    stream : file, optional
+        Read instead of standard input.
+
+    Returns
+    -------
+    Reading
+
+    Raises
+    ------
+    ValueError
+        If it is no table or a wrong one: one line with the place and the remedy.
+
+    Examples
+    --------
+    >>> import io
+    >>> table = read("-", stream=io.BytesIO(b"id;price;sold\\n1;2,50;31.12.2024\\n2;;1.1.2025\\n"))
+    >>> [(column.name, column.kind) for column in table.columns]
+    [('id', 'number'), ('price', 'number'), ('sold', 'date')]
+    >>> for guess in table.guesses:
+    ...     print(guess)
+    delimiter ';' (--delimiter)
+    encoding utf-8 (--encoding)
+    decimal ',' (--decimal)
+    columns 2 number, 1 date (--kind NAME=number|category|date|boolean|skip)
+    >>> table.dataset.to_table()["price"].to_pylist()
+    [2.5, None]
+    """
+    options = options or ReadingOptions()
+    if str(source) == STANDARD_INPUT:
+        return read_standard_input(lambda path: _read_file(path, options, "standard input"), stream)
+    path = Path(source)
+    if path.is_dir():
+        return _read_folder(path, options)
+    if not path.exists():
+        raise ValueError(f"There is no file {str(path)!r}. Check the path{_alike(path)}.")
+    return _read_file(path, options, str(path))
+
+
+def _alike(path: Path) -> str:
+    """A file beside it whose name differs in its ending or in capitals only."""
+    if not path.parent.is_dir():
+        return ""
+    same = [one.name for one in path.parent.iterdir() if one.stem.lower() == path.stem.lower()]
+    return f"; did you mean {min(same)}?" if same else ""
+
+
+def _read_file(path: Path, options: ReadingOptions, source: str) -> Reading:
+    with path.open("rb") as file:
+        first = file.read(4096)
+    if first.startswith(b"PAR1"):
+        return read_columnar(path, "parquet", options, source)
+    if first.startswith(b"ARROW1"):
+        return read_columnar(path, "ipc", options, source)
+    if first.startswith(b"\xff\xff\xff\xff"):
+        return read_stream(path, options, source)
+    if first.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        return read_workbook(path, options, source)
+    return _read_text(path, first, options, source)
+
+
+def _read_text(path: Path, first: bytes, options: ReadingOptions, source: str) -> Reading:
+    if first.startswith(b"\x1f\x8b"):
+        if path.suffix != ".gz":
+            raise ValueError(
+                f"{source} is packed by gzip. Give its name the ending .gz, or unpack it first."
+            )
+        try:
+            with opened(path) as file:
+                first = file.read(4096)
+        except (OSError, EOFError):
+            raise ValueError(f"{source} is a gzip file cut short or damaged. Pack it again.") from None
+    for magic, what in _NO_TABLES:
+        if first.lstrip().startswith(magic):
+            raise ValueError(f"{source} is {what}: it is no table.")
+    start = first.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    if start == b"{":
+        return read_json_lines(path, options, source)
+    if start == b"[":
+        raise ValueError(
+            f"{source} is one JSON list. Write one object a line, without brackets and commas between."
+        )
+    return read_delimited([path], options, source)
+
+
+def _read_folder(folder: Path, options: ReadingOptions) -> Reading:
+    """Files of one kind; those whose names begin with a dot or an underscore are none."""
+    files = [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+        and not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
+    ]
+    if not files:
+        raise ValueError(f"The folder {str(folder)!r} has no files. Name a table.")
+    with files[0].open("rb") as file:
+        first = file.read(6)
+    if first.startswith(b"PAR1"):
+        return read_columnar(folder, "parquet", options, str(folder))
+    if first == b"ARROW1":
+        return read_columnar(folder, "ipc", options, str(folder))
+    return read_delimited(files, options, str(folder))

@@ -1,0 +1,141 @@
+"""A table of text becomes a typed one: all rows are looked at, then every batch is converted alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from twinviews.reading.columns import ColumnSummary, MissingWords, choose, offered_to, refusal
+from twinviews.reading.findings import Guess, kind_of_type
+from twinviews.reading.options import ReadingOptions
+from twinviews.reading.spellings import Code, Spelling, Text
+from twinviews.reading.words import DASH
+
+Batches = Iterable[pa.RecordBatch]
+# Says where row i of a table is, in the words of its file: "prices.csv, line 17".
+Where = Callable[[int], str]
+
+
+@dataclass(frozen=True)
+class Typing:
+    """What every column of a table of text is, and how to make it so."""
+
+    summaries: dict[str, ColumnSummary]
+    spellings: dict[str, Spelling]
+    missing: MissingWords
+    guesses: tuple[Guess, ...]
+    n_rows: int
+
+    @property
+    def schema(self) -> pa.Schema:
+        return pa.schema([(name, spelling.type) for name, spelling in self.spellings.items()])
+
+    def keeps_dashes(self, name: str) -> bool:
+        """Whether plus and minus signs are the values of a column."""
+        return isinstance(self.spellings[name], Text) and self.summaries[name].signs
+
+    def gaps(self, name: str) -> set[str]:
+        """What means missing in a column, as it is written."""
+        found = {*self.missing.words, *self.summaries[name].gaps}
+        return found - {DASH} if self.keeps_dashes(name) else found
+
+    def convert(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            columns = [self._converted(name, batch.column(name)) for name in self.spellings]
+            yield pa.record_batch(columns, schema=self.schema)
+
+    def _converted(self, name: str, strings: pa.Array) -> pa.Array:
+        spelling = self.spellings[name]
+        if not isinstance(spelling, Text | Code):
+            return spelling.convert(self.missing.tidied(strings))
+        gaps = pa.array(sorted(self.gaps(name)))  # text stays as it is, blanks included
+        return pc.if_else(pc.is_in(strings, gaps), pa.scalar(None, pa.string()), strings)
+
+
+def find_types(
+    batches: Batches,
+    names: Sequence[str],
+    options: ReadingOptions,
+    where: Where,
+    *,
+    commas_separate: bool = False,
+) -> Typing:
+    """From all rows, in one pass; the columns of a batch side by side."""
+    missing = MissingWords.of(options)
+    kept = [name for name in names if options.kinds.get(name) != "skip"]
+    summaries = {name: ColumnSummary(offered_to(name, options)) for name in kept}
+    n_rows = 0
+    with ThreadPoolExecutor(pa.cpu_count()) as pool:
+        for batch in batches:
+            columns = [batch.column(name) for name in kept]
+            try:
+                found = pool.map(partial(_look, options, missing), summaries.items(), columns)
+                summaries = dict(zip(kept, found, strict=True))
+            except _WrongValueError as error:
+                raise ValueError(f"{where(n_rows + error.row)}, {error.what}") from None
+            n_rows += batch.num_rows
+    choice = choose(summaries, options, commas_separate=commas_separate)
+    return Typing(summaries, choice.spellings, missing, choice.guesses, n_rows)
+
+
+class _WrongValueError(Exception):
+    """A value that its column cannot have, in this row of a batch."""
+
+    def __init__(self, row: int, what: str) -> None:
+        super().__init__(what)
+        self.row, self.what = row, what
+
+
+def _look(
+    options: ReadingOptions, missing: MissingWords, column: tuple[str, ColumnSummary], strings: pa.Array
+) -> ColumnSummary:
+    """What is known of a column after another batch."""
+    name, seen = column
+    part = ColumnSummary.of(strings, seen.possible, missing)
+    if not part.possible:
+        row = _first_unfit(strings, seen.possible, missing)
+        raise _WrongValueError(row, refusal(name, strings[row].as_py(), options))
+    if all(isinstance(one, Text) for one in part.possible):
+        # Arrow takes zero bytes for letters; only text can hold them, since nothing else would parse.
+        row = pc.index(pc.match_substring(strings, "\0"), pa.scalar(True)).as_py()
+        if row >= 0:
+            what = f"column {name!r}: holds a zero byte, so the file is damaged. Save it again."
+            raise _WrongValueError(row, what)
+    return seen.merge(part)
+
+
+def _first_unfit(strings: pa.Array, possible: tuple[Spelling, ...], missing: MissingWords) -> int:
+    """The row with which the last possibility ends, by halving."""
+    fits, fails = 0, len(strings)
+    while fails - fits > 1:
+        middle = (fits + fails) // 2
+        if ColumnSummary.of(strings.slice(0, middle), possible, missing).possible:
+            fits = middle
+        else:
+            fails = middle
+    return fits
+
+
+def check_names(options: ReadingOptions, names: Sequence[str], source: str) -> None:
+    """That the columns of which the user speaks are there."""
+    unknown = [name for name in options.kinds if name not in names]
+    if unknown:
+        some = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+        raise ValueError(
+            f"{source} has no column {unknown[0]!r}, of which --kind speaks. Its columns are {some}."
+        )
+
+
+def kinds_changed(schema: pa.Schema, options: ReadingOptions) -> dict[str, str]:
+    """The columns that are to be of another kind than they are, and which."""
+    asked = {**options.expected, **options.kinds}
+    return {
+        field.name: asked[field.name]
+        for field in schema
+        if field.name in asked and asked[field.name].partition(":")[0] != kind_of_type(field.type)
+    }
