@@ -31,6 +31,8 @@ _MOST_BARS = 20
 # Dots on the edge of a picture are cut in half to the eye.
 _MARGIN = 0.05
 _MOST_CURVES = 4
+# An interval that ends so close to zero, as a share of its value, reaches it to the eye.
+_REACHES_ZERO = 0.01
 _MOST_ROWS_LISTED = 200
 
 
@@ -255,13 +257,13 @@ def importance_figure(evidence: Evidence) -> BarChart:
             zero,
             across.at(one.growth.value),
             (across.at(one.growth.low), across.at(one.growth.high)),
-            one.growth.low > 0,
+            one.growth.low > _REACHES_ZERO * one.growth.value,
         )
         for one in shown
     )
     best = shown[0]
     return BarChart(
-        "Shuffling a column: growth of the error, with 95% intervals",
+        f"Shuffling a column: {label}, with 95% intervals",
         f"Bars for {len(shown)} of {len(columns)} columns, most important first. The first "
         f"is {short(best.name)} with {growth(evidence, best.growth.value)}.",
         across,

@@ -131,7 +131,7 @@ def _bought(evidence: Evidence) -> DataTable | None:
     if alone is None:
         return None
     gained, interval = words.gain(evidence, alone)
-    columns = ("", "error", "95% interval")
+    columns = ("model", "error", "95% interval")
     rows = [
         (name, words.error(evidence, one.value), words.between(evidence, one))
         for name, one in ((THIS_MODEL, outcome.error), (alone.name, alone.error))

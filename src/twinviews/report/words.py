@@ -52,7 +52,7 @@ def number(amount: float, like: float | None = None) -> str:
 
 
 def percent(share: float) -> str:
-    return f"{points(share)}%"
+    return f"{share:.0%}" if share in (0, 1) else f"{points(share)}%"
 
 
 def points(share: float, digits: int = 1) -> str:
@@ -108,7 +108,7 @@ def _how_good(evidence: Evidence) -> Answer:
             f"The typical error (root mean square: large misses count more), in units of the target, "
             f"on {outcome.n_test} labeled rows that the model had not seen.",
         )
-    n_wrong = round(outcome.error.value * outcome.n_test)
+    n_wrong = round(outcome.error.value * outcome.n_test) or "none"
     return Answer(
         question,
         f"{percent(outcome.error.value)} wrong",
@@ -150,7 +150,7 @@ def _better(evidence: Evidence) -> Answer:
 
 _COMPARED = {
     "better": "Its error is clearly below that of {}.",
-    "level": "The difference may be chance to {}.",
+    "level": "Against {} the difference may be chance.",
     "worse": "Its error is clearly above that of {}.",
 }
 
@@ -189,21 +189,24 @@ def gain(evidence: Evidence, rival: Rival) -> tuple[str, str]:
         gained, low, high = (number(end, like=evidence.outcome.error.value) for end in rival.difference)
         return gained, f"{low} to {high}"
     gained, low, high = (points(end) for end in rival.difference)
-    return f"{gained} points", f"{low} to {high} points"
+    return f"{gained} points", f"{low} to {high} percentage points"
 
 
 def how_judged(evidence: Evidence) -> str:
     outcome, found = evidence.outcome, evidence.found
     if outcome.n_folds == 1:
-        hidden = f"{outcome.n_test} of the {found.n_labeled_used} labels were hidden at random"
-        fitted = f"A model was fitted on the other {outcome.n_train}"
+        hidden = f"{outcome.n_test} of the {found.n_labeled_used} labels were hidden at random."
+        fitted = f"The model was fitted on the other {outcome.n_train}"
     else:
-        hidden = f"The {found.n_labeled_used} labels were hidden in turn, a fifth at a time"
-        fitted = f"Five models were fitted on the others, {outcome.n_train} or so"
-    unlabeled = (
-        f" and {found.n_unlabeled_used:,} rows without a label" if found.n_unlabeled_used else ""
+        hidden = f"The {found.n_labeled_used} labels were hidden in turn, a fifth at a time."
+        fitted = f"Each time the model was fitted on the others (about {outcome.n_train})"
+    unlabeled = ""
+    if found.n_unlabeled_used:
+        unlabeled = f" and {found.n_unlabeled_used:,} rows without a label"
+    return (
+        f"{hidden} {fitted}{unlabeled}, and judged on the hidden ones. The baselines were fitted on "
+        f"the same labels and judged on the same rows."
     )
-    return f"{hidden}. {fitted}{unlabeled}, and judged on the hidden ones. The baselines had the same."
 
 
 def only_a_part(evidence: Evidence) -> str:
