@@ -452,3 +452,16 @@ def test_more_rows_in_parts_reach_the_committee_too():
     assert model.n_labeled_ == 130
     assert model.committee_
     assert model.score(X, y) > 0.9
+
+
+def test_the_learned_metric_counts_what_the_target_depends_on():
+    X, _, y = table()
+    far = X * [1, 100, 0.01, 1]  # units do not matter
+    model = XNVRegressor(n_components=40, random_state=0)
+    assert not hasattr(model, "learned_metric_")
+    metric = model.fit(far, y).learned_metric_
+    assert metric.shape == (4,)
+    assert_allclose(metric.sum(), 1)
+    assert (np.argsort(-metric)[:2] == [0, 1]).all()
+    assert metric[2:].sum() < 0.2
+    assert XNVRegressor(committee=False, random_state=0).fit(far, y).learned_metric_ is None

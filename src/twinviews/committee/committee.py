@@ -19,7 +19,7 @@ from twinviews.committee.blend import (
 from twinviews.committee.column_widths import MOST_COLUMNS_FOR_WIDTHS, ColumnWidths
 from twinviews.committee.cross_fit import CrossFit, Seat, cross_fit, folds_of
 from twinviews.committee.labeled import Labeled, Predictor, Recipe
-from twinviews.committee.learned_metric import MetricRidges, TunedWidth
+from twinviews.committee.learned_metric import InMetric, MetricRidges, TunedWidth
 from twinviews.committee.linear import LinearRidge
 from twinviews.committee.trees import MOST_CLASSES_FOR_BOOSTING, Boosting
 from twinviews.probability import class_shares
@@ -55,6 +55,20 @@ class Committee:
         """The rows on each scale that some member uses."""
         used = {member.scale for member in self.members}
         return {name: _on(scale, X) for name, scale in self.scales.items() if name in used}
+
+    def metric(self) -> np.ndarray | None:
+        """(D,) how much each standardised column counts in squared distances, summing to 1.
+
+        The mean over the members that learned a metric, by their weight; None if there are none.
+        """
+        found, weights = [], []
+        for member in self.members:
+            if isinstance(member.fit, InMetric) and member.fit.metric.is_learned:
+                scale = self.scales[member.scale]
+                units = scale.spread if isinstance(scale, Scaling) else 1.0
+                found.append(member.fit.metric.column_weights(units))
+                weights.append(member.weight)
+        return np.average(found, axis=0, weights=weights) if found else None
 
 
 @dataclass(frozen=True)

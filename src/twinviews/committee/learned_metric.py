@@ -39,6 +39,17 @@ class Metric:
     def __call__(self, X: np.ndarray) -> np.ndarray:
         return X * self.L if self.L.ndim == 1 else X @ self.L
 
+    @property
+    def is_learned(self) -> bool:
+        """Whether it tells columns apart."""
+        return self.L.ndim == 2 or bool(np.ptp(self.L) > 0)
+
+    def column_weights(self, units: np.ndarray | float = 1.0) -> np.ndarray:
+        """(D,) of squared distances, summing to 1, where a column was divided by its unit before."""
+        squares = np.square(self.L) if self.L.ndim == 1 else np.square(self.L).sum(axis=1)
+        weights = squares / np.square(units)
+        return np.asarray(weights / weights.sum())
+
     def stretched(self, product: np.ndarray) -> Metric:
         """Along the directions of a mean gradient product, measured in this metric."""
         if self.L.ndim == 1:

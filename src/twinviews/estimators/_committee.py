@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
 
 from twinviews.committee.committee import (
     GUIDE_ROWS,
@@ -109,6 +110,15 @@ class WithCommittee(CorrelatedViews):
             np.hstack([committees[int(target)].held_out for target in some.targets]) for some in few
         ]
         self._judge(few, held_out)
+
+    @property
+    def learned_metric_(self) -> Any:
+        """How much each column counts when members that learned a metric compare rows."""
+        check_is_fitted(self)
+        metrics = [committee.metric() for committee in self._committees or ()]
+        if not metrics:
+            return None
+        return metrics[0] if self._one_column or is_classifier(self) else metrics
 
     def _units(self) -> np.ndarray | None:
         """(D,) what columns were divided by, where that is all that was done to them."""

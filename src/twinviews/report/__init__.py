@@ -1,0 +1,6 @@
+"""A page on one table: how good the predictions are, how sure that is, and what they rest on."""
+
+from twinviews.report.evidence import Evidence, gather
+from twinviews.report.page import write_report
+
+__all__ = ["Evidence", "gather", "write_report"]

@@ -1,0 +1,146 @@
+"""All that a report says, as numbers: measured on labels that the judged model has not seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from sklearn.base import clone
+
+from twinviews.report.dependence import Dependence, partial_dependence
+from twinviews.report.importance import Importance, importance
+from twinviews.report.making import Making, Spectrum, making_of, spectrum_of
+from twinviews.report.rows import Column, Encoder, Rows, Task, read_rows
+from twinviews.report.tasks import Classes, Numbers
+from twinviews.report.trial import Outcome, Say, hold_trial
+
+TOP_COLUMNS = 4
+_UNCERTAIN_ROWS = 10
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found in the table."""
+
+    n_labeled: int
+    n_unlabeled: int
+    n_labeled_used: int  # of a large table a random part
+    n_unlabeled_used: int
+    columns: tuple[Column, ...]
+    labels: np.ndarray  # (n,) numbers, or positions in classes
+    classes: tuple[Any, ...]  # empty for numbers
+
+
+@dataclass(frozen=True)
+class UncertainRow:
+    """A row without a label of which the model is unsure."""
+
+    number: int  # in the table, from 1
+    prediction: Any
+    doubt: float  # the deviation to expect, or the probability of all other classes
+    values: dict[str, Any]  # raw, by column
+
+
+@dataclass(frozen=True)
+class Evidence:
+    target: str
+    task: Task
+    found: Found
+    outcome: Outcome
+    importance: Importance
+    dependence: tuple[Dependence, ...]
+    uncertain: tuple[UncertainRow, ...]  # most uncertain first
+    spectrum: Spectrum | None
+    making: Making
+
+
+def gather(
+    table: pa.Table,
+    target: str,
+    task: Task,
+    encoder: Encoder,
+    estimator: Any,
+    *,
+    seed: int = 0,
+    say: Say = lambda line: None,
+) -> Evidence:
+    """Judge an estimator on a table, and look into it.
+
+    A quarter of the labels is hidden (of fewer than 40 labels, each fifth in turn); a clone of the
+    estimator is fitted on the others and all rows without a label, and judged on the hidden ones.
+    Another clone is fitted with every label: it is the one that is looked into.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        Raw columns; null or NaN in the target marks a row without a label. Of a table with more than
+        4,000 labels or 20,000 rows without one, as many are drawn.
+    target : str
+        The column to predict.
+    task : {"regression", "classification"}
+    encoder : object
+        Turns raw columns into numbers; it is fitted here, on the inputs of all rows.
+    estimator : estimator of twinviews
+        Not fitted here; its clones take ``seed`` where they have no ``random_state``.
+    seed : int
+        Of the choice of hidden labels and all else that is drawn.
+    say : callable
+        Called with a line whenever something begins that takes long.
+    """
+    rows = read_rows(
+        table, target, task, encoder, missing_label=estimator.get_params()["missing_label"], seed=seed
+    )
+    estimator = _seeded(estimator, seed)
+    kind: Numbers | Classes = Numbers() if task == "regression" else Classes()
+    trial = hold_trial(rows, kind, estimator, seed=seed, say=say)
+    say("Fitting the model with every label")
+    model = clone(estimator).fit(rows.labeled, rows.y, X_unlabeled=rows.unlabeled)
+    say("Looking into the model")
+    weighed = importance(rows, trial, model, seed=seed)
+    top = [column.name for column in weighed.columns[:TOP_COLUMNS]]
+    return Evidence(
+        target=target,
+        task=task,
+        found=_found(rows),
+        outcome=trial.outcome,
+        importance=weighed,
+        dependence=partial_dependence(rows, top, kind, encoder, model, seed=seed),
+        uncertain=_uncertain(rows, kind, model),
+        spectrum=spectrum_of(model),
+        making=making_of(model, seed),
+    )
+
+
+def _seeded(estimator: Any, seed: int) -> Any:
+    """A clone that draws the same whenever it is fitted, and whose labels are known ones only."""
+    known: dict[str, Any] = {"missing_label": None}
+    if estimator.get_params().get("random_state", seed) is None:
+        known["random_state"] = seed
+    return clone(estimator).set_params(**known)
+
+
+def _found(rows: Rows) -> Found:
+    return Found(
+        n_labeled=rows.n_labeled_in_table,
+        n_unlabeled=rows.n_unlabeled_in_table,
+        n_labeled_used=len(rows.y),
+        n_unlabeled_used=len(rows.X) - len(rows.y),
+        columns=rows.columns,
+        labels=rows.y,
+        classes=rows.classes,
+    )
+
+
+def _uncertain(rows: Rows, kind: Numbers | Classes, model: Any) -> tuple[UncertainRow, ...]:
+    if rows.unlabeled is None:
+        return ()
+    predicted, doubt = kind.doubt(model, rows.unlabeled)
+    found = []
+    for place in np.argsort(-doubt, kind="stable")[:_UNCERTAIN_ROWS]:
+        row = len(rows.y) + int(place)
+        (values,) = rows.raw.slice(row, 1).to_pylist()
+        said = rows.classes[int(predicted[place])] if rows.classes else float(predicted[place])
+        found.append(UncertainRow(int(rows.number[row]), said, float(doubt[place]), values))
+    return tuple(found)

@@ -1,0 +1,182 @@
+"""The rows of a report: raw values, the numbers they became, labels where there are any."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Task = Literal["regression", "classification"]
+
+LEAST_LABELED = 10
+# What kernel ridge, the baseline, can do in seconds.
+MOST_LABELED = 4000
+MOST_UNLABELED = 20_000
+
+
+class EncodedColumn(Protocol):
+    """What an encoder tells of a raw column."""
+
+    name: str
+    kind: str
+    words: str
+    outputs: Sequence[str]
+
+
+class Encoder(Protocol):
+    """Turns the raw columns of a table into numbers."""
+
+    columns_: Sequence[EncodedColumn]
+
+    def fit(self, table: pa.Table) -> Any: ...
+
+    def transform(self, table: pa.Table) -> np.ndarray: ...
+
+    def get_feature_names_out(self) -> np.ndarray: ...
+
+
+class Column(NamedTuple):
+    """A raw column, and where the numbers are that it became."""
+
+    name: str
+    kind: str
+    words: str
+    blanks: int  # in the whole table
+    places: tuple[int, ...]  # columns of X
+
+
+class Labels(NamedTuple):
+    known: np.ndarray  # (rows of the table,) bool
+    values: np.ndarray  # (labels,) numbers, or positions in classes
+    classes: tuple[Any, ...]  # sorted; empty for numbers
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Labeled rows first, then those without a label."""
+
+    target: str
+    raw: pa.Table  # inputs only
+    X: np.ndarray  # (N, D)
+    y: np.ndarray  # (n,) numbers, or positions in classes
+    number: np.ndarray  # (N,) of each row in the table, from 1
+    classes: tuple[Any, ...]
+    columns: tuple[Column, ...]
+    n_labeled_in_table: int
+    n_unlabeled_in_table: int
+
+    @property
+    def labeled(self) -> np.ndarray:
+        return self.X[: len(self.y)]
+
+    @property
+    def unlabeled(self) -> np.ndarray | None:
+        """None if every row has a label, as ``fit`` takes it."""
+        return self.X[len(self.y) :] if len(self.X) > len(self.y) else None
+
+    @property
+    def used_columns(self) -> list[Column]:
+        return [column for column in self.columns if column.places]
+
+
+def read_rows(
+    table: pa.Table, target: str, task: Task, encoder: Encoder, *, missing_label: Any, seed: int
+) -> Rows:
+    """Of a large table a random part; the encoder learns from all rows, and from inputs only."""
+    labels = read_labels(table, target, task, missing_label)
+    inputs = table.drop_columns([target])
+    encoder.fit(inputs)
+    rng = np.random.default_rng(seed)
+    labeled, unlabeled = np.flatnonzero(labels.known), np.flatnonzero(~labels.known)
+    chosen = _some(np.arange(len(labeled)), MOST_LABELED, rng)
+    some = np.concatenate([labeled[chosen], _some(unlabeled, MOST_UNLABELED, rng)])
+    raw = inputs.take(pa.array(some)).combine_chunks()
+    return Rows(
+        target=target,
+        raw=raw,
+        X=np.asarray(encoder.transform(raw), dtype=np.float64),
+        y=labels.values[chosen],
+        number=some + 1,
+        classes=labels.classes,
+        columns=_columns(encoder, inputs),
+        n_labeled_in_table=len(labeled),
+        n_unlabeled_in_table=len(unlabeled),
+    )
+
+
+def _some(rows: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
+    return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
+
+
+def _columns(encoder: Encoder, inputs: pa.Table) -> tuple[Column, ...]:
+    place = {name: j for j, name in enumerate(encoder.get_feature_names_out())}
+    return tuple(
+        Column(
+            one.name,
+            one.kind,
+            one.words,
+            inputs.column(one.name).null_count,
+            tuple(place[output] for output in one.outputs),
+        )
+        for one in encoder.columns_
+    )
+
+
+def read_labels(table: pa.Table, target: str, task: Task, missing_label: Any = None) -> Labels:
+    """Null, NaN and ``missing_label``, if it is a plain value, mark rows without a label."""
+    if target not in table.column_names:
+        raise ValueError(
+            f"There is no column {target!r}. The table has {', '.join(table.column_names)}."
+        )
+    column = table.column(target).combine_chunks()
+    labels = (_numbers if task == "regression" else _classes)(column, target, missing_label)
+    n = int(labels.known.sum())
+    if n < LEAST_LABELED:
+        raise ValueError(
+            f"Column {target!r} has {n} labels, and a report, which hides some to judge "
+            f"by, needs at least {LEAST_LABELED}. Label more rows."
+        )
+    if task == "classification" and len(labels.classes) < 2:
+        raise ValueError(
+            f"Every label in column {target!r} is {labels.classes[0]!r}, and there must be at least 2 "
+            f"classes. Label rows of another class."
+        )
+    return labels
+
+
+def _numbers(column: pa.Array, target: str, missing_label: Any) -> Labels:
+    if not _holds_numbers(column.type):
+        raise ValueError(
+            f"Column {target!r} is of type {column.type}, and regression needs numbers. Use "
+            f'task="classification", or turn it into numbers first.'
+        )
+    numbers = np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False))
+    known = ~np.isnan(numbers)
+    if isinstance(missing_label, Real):
+        known &= numbers != float(missing_label)
+    return Labels(known, numbers[known], ())
+
+
+def _holds_numbers(kind: pa.DataType) -> bool:
+    of_numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
+    return any(is_kind(kind) for is_kind in of_numbers)
+
+
+def _classes(column: pa.Array, target: str, missing_label: Any) -> Labels:
+    coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    values = coded.dictionary.to_pylist()
+    marker = missing_label if isinstance(missing_label, (str, bytes, Real)) else None
+    # A value that is not equal to itself is NaN.
+    real = [j for j, value in enumerate(values) if value == value and value not in (None, marker)]
+    rank_of = np.full(len(values) + 1, -1)
+    rank_of[sorted(real, key=values.__getitem__)] = np.arange(len(real))
+    rank = rank_of[pc.fill_null(coded.indices, len(values)).to_numpy(zero_copy_only=False)]
+    known = rank >= 0
+    present, codes = np.unique(rank[known], return_inverse=True)
+    ordered = sorted(values[j] for j in real)
+    return Labels(known, codes, tuple(ordered[j] for j in present))

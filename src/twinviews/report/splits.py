@@ -1,0 +1,37 @@
+"""Which labeled rows are hidden from a model to judge it by."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+# With fewer labels a quarter of them is too few rows to judge by, and each takes its turn.
+FEW_LABELS = 40
+_QUARTERS, _FOLDS = 4, 5
+
+
+class Split(NamedTuple):
+    train: np.ndarray  # numbers of labeled rows
+    test: np.ndarray
+
+
+def hidden_labels(strata: np.ndarray, seed: int) -> list[Split]:
+    """One split that hides a quarter of the labels or, of few labels, five that hide each once.
+
+    Every stratum has its share in each part. A stratum of one row is never hidden: no model can say
+    what it has not seen.
+    """
+    n = len(strata)
+    few = n < FEW_LABELS
+    n_parts = _FOLDS if few else _QUARTERS
+    order = np.random.default_rng(seed).permutation(n)
+    order = order[np.argsort(strata[order], kind="stable")]
+    part = np.empty(n, int)
+    part[order] = np.arange(n) % n_parts
+    _, stratum, sizes = np.unique(strata, return_inverse=True, return_counts=True)
+    part[sizes[stratum] == 1] = -1
+    return [
+        Split(np.flatnonzero(part != hidden), np.flatnonzero(part == hidden))
+        for hidden in range(n_parts if few else 1)
+    ]
