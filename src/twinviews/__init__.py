@@ -7,6 +7,7 @@ from twinviews.estimators.rff import RFFClassifier, RFFRegressor
 from twinviews.estimators.sssl import SSSLClassifier, SSSLRegressor
 from twinviews.estimators.xks import XKSClassifier, XKSRegressor
 from twinviews.estimators.xnv import XNVClassifier, XNVRegressor
+from twinviews.model_files.files import inspect_model, load_model, save_model
 from twinviews.model_selection import LabeledKFold, LabeledStratifiedKFold
 
 __version__ = "0.1.0"
@@ -28,4 +29,7 @@ __all__ = [  # in the order a user meets them
     "LapRLSClassifier",
     "LabeledKFold",
     "LabeledStratifiedKFold",
+    "save_model",
+    "load_model",
+    "inspect_model",
 ]
