@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from twinviews.estimators.xks import XKSRegressor as XKSRegressor
     from twinviews.estimators.xnv import XNVClassifier as XNVClassifier
     from twinviews.estimators.xnv import XNVRegressor as XNVRegressor
+    from twinviews.model_files.files import inspect_model as inspect_model
+    from twinviews.model_files.files import load_model as load_model
+    from twinviews.model_files.files import save_model as save_model
     from twinviews.model_selection import LabeledKFold as LabeledKFold
     from twinviews.model_selection import LabeledStratifiedKFold as LabeledStratifiedKFold
 
@@ -44,6 +47,9 @@ _HOMES = {
     "LapRLSRegressor": "twinviews.estimators.laprls",
     "LapRLSClassifier": "twinviews.estimators.laprls",
     "TableEncoder": "twinviews.estimators.table_encoder",
+    "save_model": "twinviews.model_files.files",
+    "load_model": "twinviews.model_files.files",
+    "inspect_model": "twinviews.model_files.files",
     "LabeledKFold": "twinviews.model_selection",
     "LabeledStratifiedKFold": "twinviews.model_selection",
 }

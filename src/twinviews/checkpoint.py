@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import json
 import os
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self
+from uuid import uuid4
 
 import numpy as np
 
@@ -97,13 +97,13 @@ class Checkpoint:
 
 def replace_file(path: Path, content: bytes) -> None:
     """The whole content or the old file, whatever happens in between."""
-    handle, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    part = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with part.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(part, path)
     except BaseException:
-        os.unlink(part)
+        part.unlink(missing_ok=True)
         raise

@@ -40,18 +40,18 @@ def distance_columns(Y: Rows, sigma: float, profile: Profile, *, always_mend: bo
     """
     if sparse.issparse(Y):
         U = Y.astype(np.float64) / sigma
-        return _SparseDistanceColumns(profile, always_mend, sigma, U, row_squares(U))
+        return SparseDistanceColumns(profile, always_mend, sigma, U, row_squares(U))
     centre = np.asarray(np.mean(Y, axis=0, dtype=np.float64))
     U = (Y - centre) / sigma
     right = np.empty((U.shape[1] + 2, len(U)))
     right[:-2] = U.T
     right[-2] = -0.5
     right[-1] = -0.5 * row_squares(U)
-    return _DistanceColumns(profile, always_mend, sigma, centre, right)
+    return DistanceColumns(profile, always_mend, sigma, centre, right)
 
 
 @dataclass(frozen=True)
-class _DistanceColumns:
+class DistanceColumns:
     """The exponent -|u - u'|^2 / 2 comes out of one product.
 
     Each row is extended by its squared norm and a 1, each y by the matching constants. Rows are
@@ -83,7 +83,7 @@ class _DistanceColumns:
 
 
 @dataclass(frozen=True)
-class _SparseDistanceColumns:
+class SparseDistanceColumns:
     """The same for sparse landmarks, which stay sparse: a centre would fill them."""
 
     profile: Profile

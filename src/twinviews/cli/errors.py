@@ -11,10 +11,10 @@ import click
 UNUSABLE, NO_FILE, NOT_INSTALLED, STOPPED = 3, 4, 5, 130
 
 
-class _Failed(click.ClickException):
-    def __init__(self, message: str, exit_code: int) -> None:
-        super().__init__(" ".join(message.split()))
-        self.exit_code = exit_code
+def _failure(message: str, exit_code: int) -> click.ClickException:
+    failure = click.ClickException(" ".join(message.split()))
+    failure.exit_code = exit_code  # type: ignore[misc]  # which click reads off the object
+    return failure
 
 
 @contextmanager
@@ -23,21 +23,21 @@ def plain_errors(extra: str, *, when_stopped: str = "Nothing was written.") -> I
     try:
         yield
     except ModuleNotFoundError as error:
-        raise _Failed(
+        raise _failure(
             f"{error.name} is not installed. Use: pip install 'twinviews[{extra}]'", NOT_INSTALLED
         ) from error
     except ImportError as error:
-        raise _Failed(str(error), NOT_INSTALLED) from error
+        raise _failure(str(error), NOT_INSTALLED) from error
     except BrokenPipeError:  # whoever read our output has seen enough
         sys.stderr.close()
         raise SystemExit(0) from None
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        raise _Failed(f"{where}{error.strerror or error}.", NO_FILE) from error
+        raise _failure(f"{where}{error.strerror or error}.", NO_FILE) from error
     except ValueError as error:
-        raise _Failed(str(error), UNUSABLE) from error
+        raise _failure(str(error), UNUSABLE) from error
     except KeyboardInterrupt:
-        raise _Failed(f"Stopped. {when_stopped}", STOPPED) from None
+        raise _failure(f"Stopped. {when_stopped}", STOPPED) from None
 
 
 def say(line: str) -> None:

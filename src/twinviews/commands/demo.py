@@ -6,6 +6,7 @@ import csv
 from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_diabetes
@@ -14,7 +15,7 @@ from twinviews.commands.fit import fit_model
 from twinviews.commands.predict import predict_rows
 
 _N_LABELED = 120
-_NOTHING_SAID = {
+_NOTHING_SAID: dict[str, Any] = {
     "delimiter": None, "encoding": None, "decimal": None, "sheet": None, "missing": None, "kinds": {},
 }  # fmt: skip
 

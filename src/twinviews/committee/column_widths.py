@@ -23,6 +23,7 @@ from twinviews.committee.learned_metric import InMetric, Metric
 from twinviews.kernels import SHIFT_INVARIANT
 
 MOST_COLUMNS_FOR_WIDTHS = 64
+_KERNEL = "gaussian"
 # Rows that the likelihood looks at while widths are chosen: it costs their number cubed, each time.
 _MOST_ROWS = 200
 _FIRST_STEPS, _STEPS = 10, 40
@@ -50,11 +51,12 @@ class ColumnWidths:
         amplitude, noise, inverse_widths = _most_likely(problem)
         metric = Metric(inverse_widths)
         Z = metric(labeled.X)
-        columns = SHIFT_INVARIANT["gaussian"].against(Z, 1.0)
+        columns = SHIFT_INVARIANT[_KERNEL].against(Z, 1.0)
         C = amplitude * columns(Z)
         C[np.diag_indices_from(C)] += noise * problem.noise_share
         alpha = amplitude * spread * np.linalg.solve(C, problem.Y)
-        return [InMetric(metric, KernelRidge(columns, alpha, mean))]
+        fit = KernelRidge(columns, alpha, mean)
+        return [InMetric(metric, fit, _KERNEL, labeled.origin, labeled.chosen)]
 
 
 def _most_likely(problem: _Problem) -> tuple[float, float, np.ndarray]:
@@ -107,7 +109,7 @@ def negative_log_likelihood(
     """
     amplitude, noise = np.exp(logs[:2])
     Z = X * np.exp(logs[2:])
-    K = amplitude * SHIFT_INVARIANT["gaussian"].against(Z, 1.0)(Z)
+    K = amplitude * SHIFT_INVARIANT[_KERNEL].against(Z, 1.0)(Z)
     C = K.copy()
     C[np.diag_indices_from(C)] += noise * noise_share
     root, failed = dpotrf(C, lower=1)

@@ -218,7 +218,7 @@ def _cross_fit(
     fold_of: np.ndarray,
     n_threads: int,
 ) -> CrossFit:
-    on = {name: labeled._replace(X=_on(scale, labeled.X)) for name, scale in scales.items()}
+    on = {name: labeled.on(scale) for name, scale in scales.items()}
     unlabeled = {name: _on(scale, guides) for name, scale in scales.items()}
     return cross_fit(seats, on, unlabeled, fold_of, n_threads)
 

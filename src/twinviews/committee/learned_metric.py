@@ -7,19 +7,17 @@ for their recursive feature machines, here at rows without labels), and fit agai
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from twinviews.columns import Columns
 from twinviews.committee.kernel_ridge import (
     KernelFit,
     KernelRidge,
     fit_kernel_ridge,
     mean_gradient_product,
 )
-from twinviews.committee.labeled import Labeled, Predictor
+from twinviews.committee.labeled import Labeled, Predictor, ScaledRows
 from twinviews.kernels import SHIFT_INVARIANT
 
 ROUNDS = 2
@@ -61,8 +59,27 @@ class Metric:
 
 @dataclass(frozen=True)
 class InMetric:
+    """A fit in a metric, and what it was fitted on: its kernel columns follow from that."""
+
     metric: Metric
     fit: KernelRidge
+    kernel: str  # "gaussian" or "laplace"
+    source: ScaledRows
+    chosen: np.ndarray | None  # (m,) rows of the source that the fit has seen; None: all
+
+    @classmethod
+    def again(
+        cls,
+        kernel: str,
+        metric: Metric,
+        source: ScaledRows,
+        chosen: np.ndarray | None,
+        alpha: np.ndarray,
+        constant: np.ndarray,
+    ) -> InMetric:
+        """The same predictor, bit for bit, from what a file holds of it."""
+        columns = SHIFT_INVARIANT[kernel].against(metric(source.take(chosen)), 1.0)
+        return cls(metric, KernelRidge(columns, alpha, constant), kernel, source, chosen)
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         return self.fit(self.metric(X))
@@ -116,7 +133,9 @@ class MetricRidges:
         options = {} if ridge is None else {"ridges": np.array([ridge])}
         fit = fit_kernel_ridge(columns(X), labeled.Y, labeled.weight, **options)
         at = scaled(unlabeled[:_ROWS_FOR_GRADIENTS])
-        return _Fitted(scaled, columns, fit, X, at, _SLOPES[self.kernel])
+        ridge_fit = KernelRidge(columns, fit.alpha, fit.constant)
+        predictor = InMetric(scaled, ridge_fit, self.kernel, labeled.origin, labeled.chosen)
+        return _Fitted(predictor, fit, X, at)
 
 
 @dataclass(frozen=True)
@@ -137,19 +156,13 @@ class TunedWidth:
 
 @dataclass(frozen=True)
 class _Fitted:
-    metric: Metric
-    columns: Columns
+    predictor: InMetric
     fit: KernelFit
     X: np.ndarray  # labeled rows in the metric
     at: np.ndarray  # unlabeled rows in the metric
-    slopes: Callable[[np.ndarray], np.ndarray]
-
-    @property
-    def predictor(self) -> Predictor:
-        return InMetric(self.metric, KernelRidge(self.columns, self.fit.alpha, self.fit.constant))
 
     def gradient_product(self, *, diagonal: bool) -> np.ndarray:
-        slopes = self.slopes(self.columns(self.at))
+        slopes = _SLOPES[self.predictor.kernel](self.predictor.fit.columns(self.at))
         return mean_gradient_product(slopes, self.fit.alpha, self.X, self.at, diagonal=diagonal)
 
 

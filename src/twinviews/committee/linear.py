@@ -27,7 +27,8 @@ class LinearRidge:
 
     def fit(self, labeled: Labeled, unlabeled: np.ndarray) -> list[Predictor]:
         none = np.zeros(labeled.X.shape[1])
-        errors = ridge_path_errors(*labeled, none, _RIDGES, intercept=True).sum(axis=1)
+        block = LabeledBlock(labeled.X, labeled.Y, labeled.weight)
+        errors = ridge_path_errors(*block, none, _RIDGES, intercept=True).sum(axis=1)
         ridge = _RIDGES[np.nanargmin(errors)]
-        factor = labeled_factor([LabeledBlock(*labeled)], intercept=True)
+        factor = labeled_factor([block], intercept=True)
         return [Plane(*penalised_ridge(factor, none + ridge))]

@@ -71,7 +71,7 @@ class WithCommittee(CorrelatedViews):
 
     def _solve(self, n_labeled: int, problems: Sequence[LabeledProblem]) -> Self:
         super()._solve(n_labeled, problems)
-        self._committees, self.committee_ = None, []
+        self._seat(None)
         if self._guides is None or min(len(problem.Y) for problem in problems) < LEAST_LABELS:
             return self
         few = [problem.first(MOST_LABELS) for problem in problems]
@@ -87,7 +87,7 @@ class WithCommittee(CorrelatedViews):
         own = self._own_recipe(problem, np.arange(problem.Y.shape[1]))
         labeled = Labeled(_dense(few.X), few.Y, few.weight)
         committee = class_committee(labeled, self._guides, self._units(), own, n_threads, self._seed)
-        self._committees, self.committee_ = [committee], _by_weight(committee)
+        self._seat([committee])
         self._judge([few], [committee.held_out])
         self._scale = 1.0  # the committee's log-odds are calibrated already
 
@@ -102,10 +102,7 @@ class WithCommittee(CorrelatedViews):
                 committees[int(target)] = number_committee(
                     labeled, self._guides, self._units(), own, n_threads
                 )
-        ordered = [committees[target] for target in sorted(committees)]
-        self._committees = ordered
-        rosters = [_by_weight(committee) for committee in ordered]
-        self.committee_ = rosters[0] if self._one_column else rosters
+        self._seat([committees[target] for target in sorted(committees)])
         held_out = [
             np.hstack([committees[int(target)].held_out for target in some.targets]) for some in few
         ]
@@ -119,6 +116,12 @@ class WithCommittee(CorrelatedViews):
         if not metrics:
             return None
         return metrics[0] if self._one_column or is_classifier(self) else metrics
+
+    def _seat(self, committees: Sequence[NumberCommittee | ClassCommittee] | None) -> None:
+        self._committees = committees
+        rosters = [_by_weight(committee) for committee in committees or ()]
+        one = self._one_column or is_classifier(self)
+        self.committee_ = rosters[0] if rosters and one else rosters
 
     def _units(self) -> np.ndarray | None:
         """(D,) what columns were divided by, where that is all that was done to them."""

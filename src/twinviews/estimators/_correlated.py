@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from numbers import Real
 from operator import attrgetter
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -62,6 +62,9 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
     canonical_weight: Any
     cca: str
     sketch_ratio: float
+    # What more rows would be added to. Nothing else needs it, so a small model file leaves it out.
+    _of_all_rows = ("_columns", "_labeled", "_moments", "_shift", "basis_", "views_")
+    _without_all_rows = False
 
     @abstractmethod
     def _twin_views(self, survey: Survey) -> Callable[[float], TwinViews]:
@@ -142,6 +145,7 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
         -------
         self
         """
+        self._check_all_rows("partial_fit")
         self._expect(classes)
         if not hasattr(self, "_moments"):
             self._check_parameters()
@@ -176,12 +180,25 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
         """
         check_is_fitted(self)
         check_is_fitted(other)
+        for model in (self, other):
+            model._check_all_rows("merge")
         if type(other) is not type(self) or not self._same_views(other):
             raise ValueError(
                 f"These two cannot be merged: their views differ (sigma {self.sigma_:g} and "
                 f"{other.sigma_:g}). Give both the same landmarks (or random_state) and sigma."
             )
         return self._take_in(other._moments, other._labeled, other.n_unlabeled_)
+
+    def _check_all_rows(self, what: str) -> None:
+        if self._without_all_rows:
+            raise ValueError(_left_out_of_file(what))
+
+    if not TYPE_CHECKING:  # which would take every name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if name in self._of_all_rows and self._without_all_rows:
+                raise AttributeError(_left_out_of_file(name))
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _same_views(self, other: Self) -> bool:
         if self._encoder != other._encoder:
@@ -284,9 +301,17 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
     def transform_pair(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Canonical features of both views; column j of one correlates with column j of the other."""
         check_is_fitted(self)
+        self._check_all_rows("transform_pair")
         X = self._check_scaled_rows(X)
         second = View(self.views_[1].columns, self.views_[1].W @ self.basis_.B2)
         return (
             self._by_blocks(self._view, X) - self._offsets[0],
             self._by_blocks(second, X) - self._offsets[1],
         )
+
+
+def _left_out_of_file(what: str) -> str:
+    return (
+        f"{what} needs both views and the sums over all rows, which the file of this model left out "
+        f"to be small. Save the model of the fit with save_model(model, path, whole=True)."
+    )

@@ -228,6 +228,8 @@ class SemiSupervised(BaseEstimator):
         return StackedTable(table, dask_table(X_unlabeled, None)[0])
 
     def _fit_table(self, table: Table) -> Self:
+        for of_a_file in ("about_", "_without_all_rows"):
+            self.__dict__.pop(of_a_file, None)
         with nullcontext() if self._large_matrices else one_blas_thread():
             # One number from random_state, from which everything random in this fit follows.
             random = check_random_state(getattr(self, "random_state", 0))
