@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,9 +20,13 @@ class NumberCode:
     """The number; a missing one counts as the mean, and if any was missing a flag says which."""
 
     name: str
-    kind: str  # "number" or "boolean"
     mean: float
     flag: bool
+    boolean: bool
+
+    @property
+    def kind(self) -> str:
+        return "boolean" if self.boolean else "number"
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -47,14 +50,15 @@ class LevelCode:
     name: str
     levels: tuple[str, ...]
     flag: bool
-    common: Mapping[str, float] | None  # the share of rows that have each level
+    known: tuple[str, ...] = ()  # where there are more levels than columns: all of them,
+    shares: tuple[float, ...] = ()  # and the share of the rows that each has
 
     kind = "category"
 
     @property
     def outputs(self) -> tuple[str, ...]:
         named = [f"{self.name}={level}" for level in self.levels]
-        share = [] if self.common is None else [f"{self.name}, how common"]
+        share = [f"{self.name}, how common"] if self.known else []
         return (*named, *share, *_flag_name(self.name, self.flag))
 
     @property
@@ -63,8 +67,8 @@ class LevelCode:
         what = (
             "a column for one of its two levels" if number == 1 else f"{number} levels, a column each"
         )
-        if self.common is not None:
-            what = f"{number} commonest of {len(self.common):,} levels, and how common each is"
+        if self.known:
+            what = f"{number} commonest of {len(self.known):,} levels, and how common each is"
         return what + _flag_words(self.flag, filled=False)
 
     def __call__(self, column: pa.Array) -> np.ndarray:
@@ -72,7 +76,7 @@ class LevelCode:
         levels = pa.array(self.levels, pa.large_string())
         place = pc.index_in(words, value_set=levels).fill_null(-1).to_numpy(zero_copy_only=False)
         parts = [(place[:, None] == np.arange(len(self.levels))).astype(np.float64)]
-        if self.common is not None:
+        if self.known:
             parts.append(self._commonness(words)[:, None])
         if self.flag:
             parts.append(np.asarray(words.is_null(), dtype=np.float64)[:, None])
@@ -80,9 +84,8 @@ class LevelCode:
 
     def _commonness(self, words: pa.Array) -> np.ndarray:
         """The logarithm of a level's share of the rows; that of a missing value is the mean."""
-        assert self.common is not None, "asked only where there are shares"
-        shares = np.array([*self.common.values(), _UNSEEN])
-        levels = pa.array(list(self.common), pa.large_string())
+        shares = np.array([*self.shares, _UNSEEN])
+        levels = pa.array(self.known, pa.large_string())
         place = pc.index_in(words, value_set=levels).fill_null(-1).to_numpy(zero_copy_only=False)
         mean = shares[:-1] @ np.log(shares[:-1]) / shares[:-1].sum()
         return np.where(np.asarray(words.is_null()), mean, np.log(shares)[place])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -47,7 +48,8 @@ def _code(name: str, facts: ColumnFacts, n_rows: int, *, wanted: bool) -> Code:
         return _date_code(name, facts.values, flag=facts.missing > 0)
     if facts.kind == "number" and not wanted and _counts_rows(facts, facts.values, n_rows):
         return LeftOut(name, "it numbers the rows")
-    return NumberCode(name, facts.kind, _mean(facts.values), flag=facts.missing > 0)
+    boolean = facts.kind == "boolean"
+    return NumberCode(name, _mean(facts.values), flag=facts.missing > 0, boolean=boolean)
 
 
 def _mean(values: NumberFacts) -> float:
@@ -68,7 +70,7 @@ def _counts_rows(facts: ColumnFacts, values: NumberFacts, n_rows: int) -> bool:
 
 
 def _level_code(name: str, facts: ColumnFacts, levels: LevelFacts, *, wanted: bool) -> Code:
-    known = facts.weight - facts.missing
+    present = facts.weight - facts.missing
     kept = [
         (level, count)
         for level, count in commonest(levels.counts, MOST_LEVELS)
@@ -76,18 +78,17 @@ def _level_code(name: str, facts: ColumnFacts, levels: LevelFacts, *, wanted: bo
     ]
     if len(levels.counts) == 1 and not facts.missing:
         return LeftOut(name, "all rows have the same value")
-    if sum(count for _, count in kept) < _LEAST_SHARED * known and not wanted:
+    if sum(count for _, count in kept) < _LEAST_SHARED * present and not wanted:
         return LeftOut(name, "nearly every row has a value of its own")
     # Of two levels one says it all.
     one_says_all = len(levels.counts) == len(kept) == 2 and not facts.missing
     named = sorted(level for level, _ in kept)[1 if one_says_all else 0 :]
-    common = None
-    if len(levels.counts) > MOST_LEVELS:
-        common = {
-            level: float(without_last_digits(count / facts.weight, 1.0))
-            for level, count in sorted(levels.counts.items())
-        }
-    return LevelCode(name, tuple(named), flag=facts.missing > 0, common=common)
+    code = LevelCode(name, tuple(named), flag=facts.missing > 0)
+    if len(levels.counts) <= MOST_LEVELS:
+        return code
+    known = tuple(sorted(levels.counts))
+    shares = [levels.counts[level] / facts.weight for level in known]
+    return replace(code, known=known, shares=tuple(without_last_digits(np.array(shares), 1.0).tolist()))
 
 
 def _date_code(name: str, values: NumberFacts, *, flag: bool) -> DateCode:

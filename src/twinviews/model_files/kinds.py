@@ -40,6 +40,7 @@ from twinviews.model_files.fields import (
     check_places,
 )
 from twinviews.model_files.records import LARGEST, Field, Kind, Sizes
+from twinviews.model_files.table_kinds import TABLE_KINDS
 from twinviews.moments import Moments
 from twinviews.scaling import RankScaling, Scaling
 from twinviews.views import FourierColumns, Readout, View
@@ -255,4 +256,4 @@ _ENTRIES = [
     ),
 ]
 
-KINDS: dict[str, Kind] = {entry.name: entry for entry in _ENTRIES}
+KINDS: dict[str, Kind] = {entry.name: entry for entry in [*_ENTRIES, *TABLE_KINDS]}

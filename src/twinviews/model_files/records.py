@@ -15,8 +15,8 @@ Json = Any
 
 # Numbers beyond are no model's. Those within can be squared and summed.
 LARGEST = 1e100
-# What reading may look at and make, in bytes, and so much more for each byte of the file. A few bytes can
-# name the same array or object again and again, so it is what they name that is counted.
+# What reading may look at and make, in bytes, and so much more for each byte of the file. A few bytes
+# can name the same array or object again and again, so it is what they name that is counted.
 _FREE_BYTES = 256 * 2**20
 _BYTES_PER_BYTE = 32
 _BYTES_OF_A_NAME = 1024

@@ -37,15 +37,18 @@ from twinviews.model_files.fields import (
 )
 from twinviews.model_files.kinds import COLUMNS, SCALES
 from twinviews.model_files.records import Field, Sizes
+from twinviews.model_files.table_kinds import ENCODERS
 from twinviews.moments import Moments
 from twinviews.views import View
 
 Fields = dict[str, Field]
 
-# D columns, r features that the labels are regressed on, T targets.
+# F columns of the table, D numbers that they became, r features that the labels are regressed on, and
+# T targets.
 _EVERY_MODEL: Fields = {
-    "n_features_in_": Whole(1, size="D"),
-    "feature_names_in_": Maybe(Many(Text(), "D")),
+    "n_features_in_": Whole(1, size="F"),
+    "feature_names_in_": Maybe(Many(Text(), "F")),
+    "_encoder": Maybe(Part(*ENCODERS, F="F", D="D")),
     "_rows_are_sparse": Flag(),
     "_one_column": Flag(),
     "_scaling": Maybe(Part(*SCALES, D="D")),
@@ -176,6 +179,8 @@ def give(model: Any, state: Mapping[str, Any]) -> None:
 
 def check_together(model: Any, sizes: Sizes) -> None:
     """What the fields do not say one by one."""
+    if model._width != sizes["D"]:
+        raise ModelFileError(f"{sizes['F']} columns do not become {sizes['D']} numbers")
     T = sizes["T"]
     targets = np.concatenate([problem.targets for problem in model._problems])
     if sorted(targets.tolist()) != list(range(T)):
