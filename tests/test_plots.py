@@ -290,6 +290,18 @@ def test_reliability_from_an_estimator_is_that_from_its_probabilities(classes):
     assert f"calibration error {ours.calibration_error:.3f}, 120 rows" in ours.line_.get_label()
 
 
+def test_rows_whose_class_is_marked_as_missing_are_passed_over(classes):
+    X, words = classes
+    model = KRRClassifier(sigma=2.0, ridge=1e-2, missing_label="?").fit(X, words)
+    holes = words.astype(object)
+    holes[::4] = "?"
+    known = np.flatnonzero(holes != "?")
+    ours = ReliabilityDisplay.from_estimator(model, X, holes)
+    theirs = ReliabilityDisplay.from_estimator(model, X[known], words[known])
+    assert_array_equal(ours.bins.counts, theirs.bins.counts)
+    assert ours.calibration_error == theirs.calibration_error
+
+
 def test_one_column_of_probabilities_is_that_of_the_second_class():
     rng = np.random.default_rng(0)
     p = rng.uniform(size=100)

@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 
 from twinviews.measures import CalibrationBins, calibration_bins
+from twinviews.plots.pipelines import last_step
 from twinviews.plots.style import GREY, axes_or_new, legend_above, line_looks, next_colour, plain
-from twinviews.targets import read_classes
+from twinviews.targets import as_array, missing_labels, read_classes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -149,8 +150,11 @@ class ReliabilityDisplay:
                 f"{type(estimator).__name__} has no predict_proba. Use a classifier of twinviews, or "
                 f"one of scikit-learn that gives probabilities."
             )
+        truth = as_array(y).astype(object)
+        mark = getattr(last_step(estimator).estimator, "missing_label", None)
+        truth[missing_labels(truth, mark)] = None
         return cls.from_predictions(
-            y,
+            truth,
             estimator.predict_proba(X),
             classes=estimator.classes_,
             n_bins=n_bins,
