@@ -1,11 +1,11 @@
-# One command each: make demo, make test, make check, make bench, make replicate. The first one makes the environment.
+# One command each: make demo, make test, make check, make docs, make bench, make replicate. The first one makes the environment.
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 # Not unlabeled.py, which rewrites a figure of docs/contest from data files of your own.
 BENCHMARKS := fit_speed against_exact rows files clusters tree_reduction picture replication contest
 
-.PHONY: demo test check format bench replicate clean
+.PHONY: demo test check format docs bench replicate clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -28,6 +28,10 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# The site, with every example of the gallery run: docs/_build/html/index.html
+docs: $(READY)
+	$(BIN)/python -m sphinx -W --keep-going -q -d docs/_build/doctrees docs docs/_build/html
+
 bench: $(READY)
 	for name in $(BENCHMARKS); do $(BIN)/python benchmarks/$$name.py || exit 1; done
 
@@ -36,4 +40,4 @@ replicate: $(READY)
 	$(BIN)/twinviews replicate
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf docs/_build docs/api docs/auto_examples .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

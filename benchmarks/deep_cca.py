@@ -19,7 +19,7 @@ from twinviews.committee.linear import LinearRidge
 from twinviews.contest.rounds import draw
 from twinviews.contest.sets import choose_contest_sets
 from twinviews.datasets.downloads import Files, default_cache
-from twinviews.datasets.measures import error_rate, normalised_squared_error
+from twinviews.measures import error_rate, normalised_squared_error
 from twinviews.scaling import rank_scaling
 
 LABELS, ROWS, OUTPUTS, HIDDEN, STEPS, BATCH, RIDGE = 100, 4000, 20, 128, 400, 1000, 1e-3

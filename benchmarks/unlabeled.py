@@ -23,7 +23,8 @@ from twinviews import XNVClassifier, XNVRegressor
 from twinviews.contest.rounds import draw
 from twinviews.contest.sets import CONTEST_SETS_BY_NAME, choose_contest_sets
 from twinviews.datasets.downloads import Files, default_cache
-from twinviews.datasets.measures import error_rate, normalised_squared_error
+from twinviews.measures import error_rate, normalised_squared_error
+from twinviews.plots.style import BLUE, FILE_STYLE, GREY, VERMILION, plain
 
 FOLDER = Path(__file__).parent.parent / "docs" / "contest"
 LABELS = 100
@@ -83,8 +84,7 @@ def curves(rows: list[tuple[str, int, int, float]]) -> dict[str, dict[int, float
 
 
 def draw_figure(rows: list[tuple[str, int, int, float]]) -> None:
-    style = {"svg.hashsalt": "twinviews", "svg.fonttype": "none", "font.size": 8}
-    with matplotlib.rc_context(style):
+    with matplotlib.rc_context(FILE_STYLE):
         figure = Figure(figsize=(9, 5.4), layout="constrained")
         ratios = curves(rows)
         panels = figure.subplots(3, 6, sharex=True, sharey=True).ravel()
@@ -92,14 +92,14 @@ def draw_figure(rows: list[tuple[str, int, int, float]]) -> None:
             panel.set_visible(False)
         for panel, (name, curve) in zip(panels, ratios.items(), strict=False):
             helps = list(curve.values())[-1] < 0.99
-            colour = "#0072B2" if helps else "#D55E00"
+            colour = BLUE if helps else VERMILION
             places = [UNLABELED.index(extra) for extra in curve]
             panel.plot(places, list(curve.values()), "o-", color=colour, markersize=3)
-            panel.axhline(1, color="#888888", linewidth=0.6)
+            panel.axhline(1, color=GREY, linewidth=0.6)
             panel.set_xticks(range(len(UNLABELED)), [f"{extra:,}" for extra in UNLABELED], rotation=60)
             panel.set_ylim(0.6, 1.4)
             panel.set_title(name)
-            panel.spines[["top", "right"]].set_visible(False)
+            plain(panel)
         figure.supxlabel(f"rows without a label, beside {LABELS} with one")
         figure.supylabel("error / error with none of them")
         figure.savefig(FOLDER / "unlabeled.svg", metadata={"Date": None})

@@ -21,10 +21,10 @@ from twinviews.contest.sets import (
     choose_contest_sets,
     user_set,
 )
-from twinviews.contest.statistics import best_of_others, mean_ranks, paired_ratio, tally
 from twinviews.datasets.downloads import Files, UnobtainableError
-from twinviews.datasets.measures import calibration_error, error_rate
 from twinviews.datasets.origins import RawTable
+from twinviews.measures import calibration_error, error_rate
+from twinviews.statistics import best_of_others, mean_ranks, paired_ratio, tally
 
 
 @pytest.fixture

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
 from twinviews.contest.standings import BASELINE, OURS, Standings
-from twinviews.contest.statistics import mean_ranks, paired_ratio
 from twinviews.datasets.preparation import Task
-
-# The same bytes for the same numbers, and text that a browser sets itself.
-_STYLE: Any = {
-    "svg.hashsalt": "twinviews",
-    "svg.fonttype": "none",
-    "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 8,
-}
-# Of the palette of Okabe and Ito, which colour-blind readers can tell apart.
-_BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#888888"
+from twinviews.plots.style import BLUE, FILE_STYLE, GREY, LIGHT_GREY, VERMILION, plain
+from twinviews.statistics import mean_ranks, paired_ratio
 
 
 def write_figures(standings: Standings, folder: Path) -> dict[str, str]:
@@ -35,7 +25,7 @@ def write_figures(standings: Standings, folder: Path) -> dict[str, str]:
         names = standings.methods_of(task)
         if not numbers or OURS not in names or BASELINE not in names or len(names) < 3:
             continue
-        with matplotlib.rc_context(_STYLE):
+        with matplotlib.rc_context(FILE_STYLE):
             _save(ratios_figure(standings, task, numbers), folder / f"{task}_ratios")
             _save(ranks_figure(standings, task, numbers), folder / f"{task}_ranks")
         written[f"{task}_ratios"] = (
@@ -64,24 +54,26 @@ def ratios_figure(standings: Standings, task: Task, numbers: list[int]) -> Figur
             base = standings.errors[one.name, n, BASELINE]
             best = min(others, key=lambda name: standings.mean(one, n, name))
             theirs = standings.mean(one, n, best) / base.mean()
-            panel.plot(theirs, place, "D", color=_ORANGE, markersize=3.5, zorder=2)
+            panel.plot(theirs, place, "D", color=VERMILION, markersize=3.5, zorder=2)
             ours = paired_ratio(standings.errors[one.name, n, OURS], base)
             middle = standings.mean(one, n, OURS) / base.mean()
             if np.isfinite(ours.high):
-                panel.plot([ours.low, ours.high], [place, place], color=_BLUE, linewidth=1)
-            panel.plot(middle, place, "o", color=_BLUE, markersize=4.5, zorder=3)
-        panel.axvline(1, color=_GREY, linewidth=0.8)
+                panel.plot([ours.low, ours.high], [place, place], color=BLUE, linewidth=1)
+            panel.plot(middle, place, "o", color=BLUE, markersize=4.5, zorder=3)
+        panel.axvline(1, color=GREY, linewidth=0.8)
         panel.set_xscale("log")
         panel.set_xticks([0.1, 0.2, 0.5, 1, 2], ["0.1", "0.2", "0.5", "1", "2"])
         panel.minorticks_off()
         panel.set_title(f"n = {n}")
         panel.set_xlabel(f"error / {BASELINE}'s")
         panel.grid(axis="y", linewidth=0.3)
-        panel.spines[["top", "right"]].set_visible(False)
+        plain(panel)
     panels[0].set_yticks(range(len(sets)), [one.name for one in sets])
     panels[0].invert_yaxis()
-    panels[0].plot([], [], "o", color=_BLUE, markersize=4.5, label=f"{OURS}, with 95% interval")
-    panels[0].plot([], [], "D", color=_ORANGE, markersize=3.5, label="best other method, in hindsight")
+    panels[0].plot([], [], "o", color=BLUE, markersize=4.5, label=f"{OURS}, with 95% interval")
+    panels[0].plot(
+        [], [], "D", color=VERMILION, markersize=3.5, label="best other method, in hindsight"
+    )
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
     return figure
 
@@ -98,7 +90,7 @@ def ranks_figure(standings: Standings, task: Task, numbers: list[int]) -> Figure
     order = np.argsort(mean)
     figure = Figure(figsize=(5.2, 0.24 * len(methods) + 0.9), layout="constrained")
     axes = figure.add_subplot()
-    colours = [_BLUE if methods[j] == OURS else "#BBBBBB" for j in order]
+    colours = [BLUE if methods[j] == OURS else LIGHT_GREY for j in order]
     axes.barh(range(len(methods)), mean[order], color=colours, height=0.7)
     for row in ranks:
         axes.plot(row[order], range(len(methods)), ".", color="black", markersize=3)
@@ -107,5 +99,5 @@ def ranks_figure(standings: Standings, task: Task, numbers: list[int]) -> Figure
     axes.set_xlim(left=1)
     listed = ", ".join(map(str, numbers))
     axes.set_xlabel(f"mean rank over the sets; dots: n = {listed}")
-    axes.spines[["top", "right"]].set_visible(False)
+    plain(axes)
     return figure

@@ -10,9 +10,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from twinviews.contest.peers import Few, Peer
-from twinviews.datasets.measures import calibration_error, error_rate, normalised_squared_error
 from twinviews.datasets.origins import RawTable
 from twinviews.datasets.preparation import Task, prepare
+from twinviews.draws import one_of_each_class_first
+from twinviews.measures import calibration_error, error_rate, normalised_squared_error, share_inside
 
 LABELS = (50, 100, 200, 500)
 MOST_TEST_ROWS = 2000
@@ -50,8 +51,7 @@ def draw(raw: RawTable, task: Task, repetition: int, seed: int) -> Draw:
     n_test = min(MOST_TEST_ROWS, int(_TEST_SHARE * len(known)))
     test, labeled = known[:n_test], known[n_test:]
     if task == "classification":
-        _, first = np.unique(raw.y[labeled], return_index=True)
-        labeled = np.concatenate([labeled[first], np.delete(labeled, first)])
+        labeled = one_of_each_class_first(labeled, raw.y)
     unknown = rng.permutation(np.flatnonzero(np.isnan(raw.y)))
     train = np.concatenate([labeled, unknown])[:MOST_ROWS]
     rows = np.concatenate([train, test])
@@ -104,9 +104,8 @@ def _doubts(model: Any, rows: Draw) -> dict[str, float]:
         return {"calibration": calibration_error(truth, p)}
     if hasattr(model, "predict_interval"):
         low, high = model.predict_interval(rows.X_test, coverage=INTERVAL_COVERAGE).T
-        inside = (low <= rows.y_test) & (rows.y_test <= high)
         width = float(np.mean(high - low) / rows.y_test.std())
-        return {"coverage": float(inside.mean()), "width": width}
+        return {"coverage": share_inside(rows.y_test, low, high), "width": width}
     return {}
 
 

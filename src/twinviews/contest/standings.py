@@ -12,8 +12,8 @@ import numpy as np
 from twinviews.contest.peers import PEERS, PEERS_BY_NAME
 from twinviews.contest.run import Contest, Entered, Rounds
 from twinviews.contest.sets import ContestSet
-from twinviews.contest.statistics import Paired, best_of_others, mean_ranks, paired_ratio, tally
 from twinviews.datasets.preparation import Task
+from twinviews.statistics import Paired, best_of_others, mean_ranks, paired_ratio, tally
 from twinviews.text_tables import TextTable, write_csv
 
 OURS = "XNV"

@@ -6,7 +6,6 @@ import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import matplotlib
 import numpy as np
@@ -14,28 +13,22 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from twinviews.datasets.paper_sets import PaperSet
+from twinviews.plots.style import BLUE, FILE_STYLE, GREEN, GREY, ORANGE, VERMILION, plain
 from twinviews.replication.comparison import Results, our_reduction
 from twinviews.replication.paper import FIGURE_LABELS, TABLE_LABELS, published_averages
 from twinviews.replication.tables import AGAINST_SSSL
 
-# The same bytes for the same numbers, and text that a browser sets itself.
-_STYLE: Any = {
-    "svg.hashsalt": "twinviews",
-    "svg.fonttype": "none",
-    "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 8,
-}
-# Of the palette of Okabe and Ito, which colour-blind readers can tell apart; one marker each.
+# One marker each.
 _LOOKS = {
-    "XNV": ("#0072B2", "o", "-"),
-    "XKS": ("#0072B2", "o", "-"),
-    "SSSL_M": ("#E69F00", "s", "-"),
-    "RFF_M": ("#E69F00", "s", "-"),
-    "SSSL_2M": ("#D55E00", "^", "-"),
-    "RFF_2M": ("#D55E00", "^", "-"),
-    "XNV literal": ("#888888", "x", ":"),
-    "XKS literal": ("#888888", "x", ":"),
-    "KRR": ("#009E73", "v", "--"),
+    "XNV": (BLUE, "o", "-"),
+    "XKS": (BLUE, "o", "-"),
+    "SSSL_M": (ORANGE, "s", "-"),
+    "RFF_M": (ORANGE, "s", "-"),
+    "SSSL_2M": (VERMILION, "^", "-"),
+    "RFF_2M": (VERMILION, "^", "-"),
+    "XNV literal": (GREY, "x", ":"),
+    "XKS literal": (GREY, "x", ":"),
+    "KRR": (GREEN, "v", "--"),
 }
 XNV_FIGURE = ("SSSL_M", "SSSL_2M", "KRR", "XNV literal", "XNV")
 XKS_FIGURE = ("RFF_M", "RFF_2M", "XKS literal", "XKS")
@@ -43,7 +36,7 @@ XKS_FIGURE = ("RFF_M", "RFF_2M", "XKS literal", "XKS")
 
 def error_figure(results: Results, one: PaperSet, methods: Sequence[str]) -> Figure:
     """Lines are ours, open markers the paper's printed means."""
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(FILE_STYLE):
         figure = Figure(figsize=(4.2, 3.0), layout="constrained")
         axes = figure.add_subplot()
         for method in methods:
@@ -57,7 +50,7 @@ def error_figure(results: Results, one: PaperSet, methods: Sequence[str]) -> Fig
         axes.set_ylabel(measure)
         axes.set_title(f"{one.number} {one.name}")
         axes.legend(frameon=False, fontsize=7)
-        _plain(axes)
+        plain(axes)
     return figure
 
 
@@ -118,7 +111,7 @@ def _top(results: Results, one: PaperSet, methods: Sequence[str]) -> float:
 
 def averages_figure(results: Results) -> Figure:
     """How much lower XNV's error and spread are than those of the better SSSL: ours and the paper's."""
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(FILE_STYLE):
         figure = Figure(figsize=(6.4, 2.6), layout="constrained")
         printed = published_averages()
         for place, what in enumerate(("error", "spread"), start=1):
@@ -128,12 +121,12 @@ def averages_figure(results: Results) -> Figure:
                 for n in TABLE_LABELS
             ]
             paper = printed["XNV against SSSL", what]
-            axes.axhline(0, color="#888888", linewidth=0.8)
-            axes.plot(TABLE_LABELS, ours, color="#0072B2", marker="o", label="ours")
+            axes.axhline(0, color=GREY, linewidth=0.8)
+            axes.plot(TABLE_LABELS, ours, color=BLUE, marker="o", label="ours")
             axes.plot(
                 TABLE_LABELS,
                 [paper[n] for n in TABLE_LABELS],
-                color="#E69F00",
+                color=ORANGE,
                 marker="s",
                 label="paper",
             )
@@ -142,7 +135,7 @@ def averages_figure(results: Results) -> Figure:
             axes.set_ylabel("percent")
             axes.set_xticks(TABLE_LABELS)
             axes.legend(frameon=False)
-            _plain(axes)
+            plain(axes)
     return figure
 
 
@@ -152,7 +145,7 @@ def _plain(axes: Axes) -> None:
 
 def save(figure: Figure, path: Path) -> str:
     """As SVG and as PNG; returns the SVG for a page to hold."""
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(FILE_STYLE):
         text = io.StringIO()
         figure.savefig(text, format="svg", metadata={"Date": None})
         svg = _smaller(text.getvalue())

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from twinviews.datasets.measures import error_rate, normalised_squared_error
 from twinviews.datasets.preparation import Prepared, Task
+from twinviews.measures import error_rate, normalised_squared_error
 from twinviews.replication.methods import Method
 from twinviews.replication.paper import FIGURE_LABELS, FOLDS, TUNING_LABELS
 

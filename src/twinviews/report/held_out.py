@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twinviews.datasets.measures import calibration_error
+from twinviews.measures import calibration_error
 from twinviews.report.statistics import Interval, share_interval
 
 COVERAGES = (0.5, 0.8, 0.9, 0.95)

@@ -1,0 +1,54 @@
+"""How wrong predictions are: numbers that can be set beside another set's."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+def normalised_squared_error(truth: np.ndarray, predicted: np.ndarray) -> float:
+    """Mean squared error over the variance of the truth: 1 for the mean of the truth itself."""
+    return float(np.mean(np.square(truth - predicted)) / np.var(truth))
+
+
+def error_rate(truth: np.ndarray, predicted: np.ndarray) -> float:
+    """Share of rows in the wrong class."""
+    return float(np.mean(predicted != truth))
+
+
+def share_inside(truth: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
+    """Share of rows whose truth is between the ends of their interval, ends included."""
+    return float(np.mean((low <= truth) & (truth <= high)))
+
+
+class CalibrationBins(NamedTuple):
+    """Rows in bins of equal width by the probability of their most likely class."""
+
+    confidence: np.ndarray  # (bins,) mean of that probability, NaN in an empty bin
+    accuracy: np.ndarray  # (bins,) share of the rows that are of that class
+    counts: np.ndarray  # (bins,) rows
+
+    @property
+    def error(self) -> float:
+        """Expected calibration error: how far the two are apart, on average over the rows."""
+        gap = np.abs(self.confidence - self.accuracy)
+        return float(np.nansum(self.counts * gap) / self.counts.sum())
+
+
+def calibration_bins(truth: np.ndarray, p: np.ndarray, bins: int = 10) -> CalibrationBins:
+    """Of (rows, K) probabilities and the position of each row's true class (Guo et al. 2017)."""
+    sure, right = p.max(axis=1), p.argmax(axis=1) == truth
+    bin_of = np.minimum((sure * bins).astype(int), bins - 1)
+    counts = np.bincount(bin_of, minlength=bins)
+    filled = np.where(counts > 0, counts, np.nan)
+    return CalibrationBins(
+        np.bincount(bin_of, weights=sure, minlength=bins) / filled,
+        np.bincount(bin_of, weights=right, minlength=bins) / filled,
+        counts,
+    )
+
+
+def calibration_error(truth: np.ndarray, p: np.ndarray, bins: int = 10) -> float:
+    """Expected calibration error: how far sureness is from being right, on average over the rows."""
+    return calibration_bins(truth, p, bins).error

@@ -1,0 +1,137 @@
+"""What the two views agree on: their canonical correlations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from twinviews.plots.pipelines import last_step
+from twinviews.plots.style import axes_or_new, legend_above, line_looks, next_colour, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class CorrelationSpectrumDisplay:
+    """Canonical correlations of the two views, the largest first, with the effective dimension.
+
+    A curve that falls early says that the views agree on few directions: the labels then have few
+    coefficients to decide.
+
+    Parameters
+    ----------
+    correlations : array of shape (k,)
+        Largest first.
+    effective_dimension : float
+        Sum of their squares.
+    estimator_name : str, optional
+        For the legend.
+
+    Attributes
+    ----------
+    line_ : matplotlib Line2D
+        The correlations.
+    dimension_line_ : matplotlib Line2D
+        The effective dimension.
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from twinviews import XNVRegressor
+    >>> from twinviews.plots import CorrelationSpectrumDisplay
+    >>> X = np.random.default_rng(0).normal(size=(500, 2))
+    >>> y = np.where(np.arange(500) < 60, np.sin(X[:, 0]), np.nan)
+    >>> model = XNVRegressor(committee=False, random_state=0).fit(X, y)
+    >>> display = CorrelationSpectrumDisplay.from_estimator(model)
+    >>> bool(display.effective_dimension == model.effective_dimension_)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        correlations: np.ndarray,
+        effective_dimension: float,
+        estimator_name: str | None = None,
+    ) -> None:
+        self.correlations = correlations
+        self.effective_dimension = effective_dimension
+        self.estimator_name = estimator_name
+
+    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        name : str, optional
+            For the legend, in place of ``estimator_name``.
+        **kwargs : dict
+            For the line of the correlations, as in matplotlib's ``plot``.
+
+        Returns
+        -------
+        self
+        """
+        ax = axes_or_new(ax)
+        name = self.estimator_name if name is None else name
+        label = "correlation" if name is None else f"{name}: correlation"
+        looks = line_looks(
+            kwargs, color=next_colour(ax), marker=".", markersize=4, linewidth=1, label=label
+        )
+        direction = np.arange(1, len(self.correlations) + 1)
+        (self.line_,) = ax.plot(direction, self.correlations, **looks)
+        self.dimension_line_ = ax.axvline(
+            self.effective_dimension,
+            color=self.line_.get_color(),
+            linestyle="--",
+            linewidth=1,
+            label=f"effective dimension {self.effective_dimension:.1f}, the sum of their squares",
+        )
+        ax.set_xlabel("direction, the most correlated first")
+        ax.set_ylabel("correlation of the two views")
+        ax.set_ylim(0, 1.03)
+        ax.set_xlim(left=0, auto=None)
+        ax.locator_params(axis="x", integer=True)
+        legend_above(ax)
+        plain(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, name: str | None = None, ax: Axes | None = None, **kwargs: Any
+    ) -> Self:
+        """Of a fitted XNV or XKS estimator, or a pipeline that ends in one.
+
+        Parameters
+        ----------
+        estimator : fitted estimator with ``correlations_``
+        name : str, optional
+            For the legend; the name of the estimator's class if not given.
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            For the line, as in matplotlib's ``plot``.
+
+        Returns
+        -------
+        CorrelationSpectrumDisplay
+        """
+        fitted = last_step(estimator).estimator
+        check_is_fitted(fitted)
+        if not hasattr(fitted, "correlations_"):
+            raise ValueError(
+                f"{type(fitted).__name__} has no correlations: it has not two views. Use an XNV or XKS "
+                f"estimator."
+            )
+        display = cls(
+            correlations=fitted.correlations_,
+            effective_dimension=fitted.effective_dimension_,
+            estimator_name=type(fitted).__name__ if name is None else name,
+        )
+        return display.plot(ax, **kwargs)

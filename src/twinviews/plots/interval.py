@@ -1,0 +1,240 @@
+"""How far a prediction can be trusted: the truth beside its interval."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.utils import check_consistent_length, check_random_state
+
+from twinviews.measures import share_inside
+from twinviews.plots.pipelines import last_step
+from twinviews.plots.style import (
+    BLUE,
+    GREY,
+    LIGHT_GREY,
+    VERMILION,
+    axes_or_new,
+    legend_above,
+    line_looks,
+    plain,
+)
+from twinviews.targets import read_numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class IntervalDisplay:
+    """True values against predictions, each row with its interval; those outside stand out.
+
+    Parameters
+    ----------
+    y_true, y_pred : arrays of shape (n_samples,)
+    intervals : array of shape (n_samples, 2)
+        Lower and upper end for each row.
+    coverage : float
+        The share of rows that the intervals promise to hold.
+    shown : array of int, optional
+        Rows to draw; the share inside is that of all rows.
+
+    Attributes
+    ----------
+    share_inside : float
+        Share of all rows whose true value is inside its interval.
+    inside_, outside_ : matplotlib Line2D
+        True values in and out of their intervals.
+    bars_ : matplotlib LineCollection
+        The intervals.
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from twinviews import KRRRegressor
+    >>> from twinviews.plots import IntervalDisplay
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = KRRRegressor(scale="standard").fit(X[:200], y[:200])
+    >>> display = IntervalDisplay.from_estimator(model, X[200:], y[200:], random_state=0)
+    >>> round(display.share_inside, 2)
+    0.89
+    """
+
+    def __init__(
+        self,
+        *,
+        y_true: np.ndarray,
+        y_pred: np.ndarray,
+        intervals: np.ndarray,
+        coverage: float,
+        shown: np.ndarray | None = None,
+    ) -> None:
+        self.y_true = y_true
+        self.y_pred = y_pred
+        self.intervals = intervals
+        self.coverage = coverage
+        self.shown = shown
+
+    @property
+    def share_inside(self) -> float:
+        return share_inside(self.y_true, *self.intervals.T)
+
+    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        name : str, optional
+            Title of the legend.
+        **kwargs : dict
+            For the marks of the true values, as in matplotlib's ``plot``.
+
+        Returns
+        -------
+        self
+        """
+        ax = axes_or_new(ax)
+        rows = np.arange(len(self.y_true)) if self.shown is None else self.shown
+        truth, predicted = self.y_true[rows], self.y_pred[rows]
+        low, high = self.intervals[rows].T
+        inside = (low <= truth) & (truth <= high)
+        ends = np.concatenate([low, high, truth])
+        edge = ends[np.isfinite(ends)]
+        # An interval without end, as with too few labels, reaches as far as the picture does.
+        self.bars_ = ax.vlines(
+            predicted,
+            np.maximum(low, edge.min()),
+            np.minimum(high, edge.max()),
+            color=LIGHT_GREY,
+            linewidth=0.6,
+            zorder=1,
+        )
+        ax.axline((float(predicted.mean()),) * 2, slope=1, color=GREY, linewidth=0.8, linestyle="--")
+        looks = line_looks(kwargs, marker="o", markersize=3.5, linestyle="none")
+        share, n = self.share_inside, len(self.y_true)
+        words = f"inside the {self.coverage:.0%} interval: {share:.1%} of {n:,} rows"
+        blue = {"color": BLUE, "label": words, **looks}
+        red = {"color": VERMILION, "label": f"outside: {1 - share:.1%}", **looks}
+        (self.inside_,) = ax.plot(predicted[inside], truth[inside], **blue)
+        (self.outside_,) = ax.plot(predicted[~inside], truth[~inside], **red)
+        ax.set_xlabel("predicted")
+        ax.set_ylabel("true value, and interval")
+        legend_above(ax, title=name)
+        plain(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        coverage: float = 0.9,
+        subsample: int | None = 200,
+        random_state: Any = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Of a fitted regressor, on rows that it has not seen.
+
+        Parameters
+        ----------
+        estimator : fitted regressor with ``predict_interval``, or a pipeline that ends in one
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            True values; a row without one is passed over.
+        coverage : float, default=0.9
+            The share of rows that the intervals are to hold.
+        subsample : int or None, default=200
+            Rows to draw; None draws all.
+        random_state : int, RandomState or None, default=None
+            Seed of the choice of rows to draw.
+        name : str, optional
+            Title of the legend.
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            For the marks of the true values, as in matplotlib's ``plot``.
+
+        Returns
+        -------
+        IntervalDisplay
+        """
+        fitted, rows = last_step(estimator, X)
+        if not hasattr(fitted, "predict_interval"):
+            raise ValueError(
+                f"{type(fitted).__name__} has no predict_interval. Use a regressor of twinviews, or "
+                f"IntervalDisplay.from_predictions with intervals of your own."
+            )
+        return cls.from_predictions(
+            read_numbers(y, getattr(fitted, "missing_label", None)),
+            fitted.predict(rows),
+            fitted.predict_interval(rows, coverage=coverage),
+            coverage=coverage,
+            subsample=subsample,
+            random_state=random_state,
+            name=name,
+            ax=ax,
+            **kwargs,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_pred: Any,
+        intervals: Any,
+        *,
+        coverage: float = 0.9,
+        subsample: int | None = 200,
+        random_state: Any = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Of predictions and intervals that are there already.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n_samples,)
+            A row without a true value is passed over.
+        intervals : array-like of shape (n_samples, 2)
+            Lower and upper end for each row.
+        coverage : float, default=0.9
+            The share of rows that the intervals promise to hold.
+        subsample : int or None, default=200
+            Rows to draw; None draws all.
+        random_state : int, RandomState or None, default=None
+            Seed of the choice of rows to draw.
+        name : str, optional
+            Title of the legend.
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            For the marks of the true values, as in matplotlib's ``plot``.
+
+        Returns
+        -------
+        IntervalDisplay
+        """
+        truth, predicted = read_numbers(y_true), np.asarray(y_pred, dtype=np.float64)
+        ends = np.asarray(intervals, dtype=np.float64)
+        check_consistent_length(truth, predicted, ends)
+        if truth.ndim != 1 or ends.shape[1:] != (2,):
+            raise ValueError(
+                f"y_true has shape {truth.shape} and intervals {ends.shape}. Give one target, with a "
+                f"lower and an upper end for each row: (n,) and (n, 2)."
+            )
+        known = ~np.isnan(truth)
+        if not known.any():
+            raise ValueError("y_true has no value at all: every entry is missing.")
+        truth, predicted, ends = truth[known], predicted[known], ends[known]
+        shown = None
+        if subsample is not None and subsample < len(truth):
+            shown = check_random_state(random_state).permutation(len(truth))[:subsample]
+        display = cls(y_true=truth, y_pred=predicted, intervals=ends, coverage=coverage, shown=shown)
+        return display.plot(ax, name=name, **kwargs)

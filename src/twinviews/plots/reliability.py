@@ -1,0 +1,218 @@
+"""Whether probabilities mean what they say: how sure against how often right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.utils import check_consistent_length
+
+from twinviews.measures import CalibrationBins, calibration_bins
+from twinviews.plots.pipelines import last_step
+from twinviews.plots.style import GREY, axes_or_new, legend_above, line_looks, next_colour, plain
+from twinviews.targets import as_array, missing_labels, read_classes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Area of the mark of a bin with all the rows, in square points, and of one with hardly any.
+_LARGEST_MARK, _SMALLEST_MARK = 500, 12
+
+
+class ReliabilityDisplay:
+    """How often a classifier is right, against how sure it is.
+
+    Rows are put in bins by the probability of their most likely class. On the diagonal a classifier
+    is as sure as it is right; below it, too sure. The area of a mark, and the number beside it, tell
+    how many rows are in the bin.
+
+    Parameters
+    ----------
+    bins : CalibrationBins
+        ``confidence``, ``accuracy`` and ``counts``, an entry for each bin.
+    estimator_name : str, optional
+        For the legend.
+
+    Attributes
+    ----------
+    calibration_error : float
+        Expected calibration error: how far the two are apart, on average over the rows.
+    line_ : matplotlib Line2D
+        Accuracy against confidence.
+    marks_ : matplotlib PathCollection
+        The same, with areas by the rows in the bin.
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from twinviews.plots import ReliabilityDisplay
+    >>> truth = np.array(["cat", "cat", "cat", "dog"])
+    >>> sure = np.tile([0.75, 0.25], (4, 1))  # of cat, of dog
+    >>> ReliabilityDisplay.from_predictions(truth, sure).calibration_error
+    0.0
+    """
+
+    def __init__(self, *, bins: CalibrationBins, estimator_name: str | None = None) -> None:
+        self.bins = bins
+        self.estimator_name = estimator_name
+
+    @property
+    def calibration_error(self) -> float:
+        return self.bins.error
+
+    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw it; several classifiers may share axes.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        name : str, optional
+            For the legend, in place of ``estimator_name``.
+        **kwargs : dict
+            For the line, as in matplotlib's ``plot``.
+
+        Returns
+        -------
+        self
+        """
+        ax = axes_or_new(ax)
+        name = self.estimator_name if name is None else name
+        filled = self.bins.counts > 0
+        confidence, accuracy = self.bins.confidence[filled], self.bins.accuracy[filled]
+        counts = self.bins.counts[filled]
+        label = f"calibration error {self.calibration_error:.3f}, {counts.sum():,} rows"
+        looks = line_looks(
+            kwargs,
+            color=next_colour(ax),
+            linewidth=1,
+            label=label if name is None else f"{name}: {label}",
+        )
+        perfect = "as sure as right"
+        if perfect not in ax.get_legend_handles_labels()[1]:
+            ax.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle="--", label=perfect)
+        (self.line_,) = ax.plot(confidence, accuracy, **looks)
+        self.marks_ = ax.scatter(
+            confidence,
+            accuracy,
+            s=np.maximum(_LARGEST_MARK * counts / counts.sum(), _SMALLEST_MARK),
+            color=self.line_.get_color(),
+            alpha=0.5,
+            linewidth=0,
+        )
+        for x, y, count in zip(confidence, accuracy, counts, strict=True):
+            ax.annotate(f"{count:,}", (x, y), xytext=(0, -14), textcoords="offset points", ha="center")
+        ax.set_xlim(0, 1.03)
+        ax.set_ylim(0, 1.03)
+        ax.set_xlabel("probability of the most likely class")
+        ax.set_ylabel("share of the rows that are of it")
+        legend_above(ax)
+        plain(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        n_bins: int = 10,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Of a fitted classifier with ``predict_proba``, on rows that it has not seen.
+
+        Parameters
+        ----------
+        estimator : fitted classifier, or a pipeline that ends in one
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            True classes; a row without one is passed over.
+        n_bins : int, default=10
+            Bins of equal width.
+        name : str, optional
+            For the legend; the name of the estimator's class if not given.
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            For the line, as in matplotlib's ``plot``.
+
+        Returns
+        -------
+        ReliabilityDisplay
+        """
+        if not hasattr(estimator, "predict_proba"):
+            raise ValueError(
+                f"{type(estimator).__name__} has no predict_proba. Use a classifier of twinviews, or "
+                f"one of scikit-learn that gives probabilities."
+            )
+        truth = as_array(y).astype(object)
+        mark = getattr(last_step(estimator).estimator, "missing_label", None)
+        truth[missing_labels(truth, mark)] = None
+        return cls.from_predictions(
+            truth,
+            estimator.predict_proba(X),
+            classes=estimator.classes_,
+            n_bins=n_bins,
+            name=type(estimator).__name__ if name is None else name,
+            ax=ax,
+            **kwargs,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_prob: Any,
+        *,
+        classes: Any = None,
+        n_bins: int = 10,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Of probabilities that are there already.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            True classes; a row without one is passed over.
+        y_prob : array-like of shape (n_samples, n_classes) or (n_samples,)
+            Probability of each class; one column is that of the second of two classes.
+        classes : array-like of shape (n_classes,), optional
+            What the columns of ``y_prob`` are; the sorted classes of ``y_true`` if not given.
+        n_bins : int, default=10
+            Bins of equal width.
+        name : str, optional
+            For the legend.
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            For the line, as in matplotlib's ``plot``.
+
+        Returns
+        -------
+        ReliabilityDisplay
+        """
+        p = np.asarray(y_prob, dtype=np.float64)
+        if p.ndim == 1:
+            p = np.column_stack([1 - p, p])
+        truth = read_classes(y_true)
+        check_consistent_length(truth.code, p)
+        columns = truth.labels if classes is None else np.asarray(classes)
+        if len(columns) != p.shape[1]:
+            raise ValueError(
+                f"y_prob has {p.shape[1]} columns and there are {len(columns)} classes. Name the class "
+                f"of each column with classes=[...]."
+            )
+        known = truth.code >= 0
+        if not known.any():
+            raise ValueError("y_true has no class at all: every entry is missing.")
+        # A class that has no column was given no probability: whatever is most likely, it is not that.
+        place = {label: position for position, label in enumerate(columns.tolist())}
+        positions = np.array([place.get(label, -1) for label in truth.labels.tolist()])
+        bins = calibration_bins(positions[truth.code[known]], p[known], n_bins)
+        return cls(bins=bins, estimator_name=name).plot(ax, **kwargs)

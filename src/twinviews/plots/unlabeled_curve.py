@@ -1,0 +1,198 @@
+"""What rows without labels bring: error against their number, with the labels kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from twinviews.draws import Case, LabeledTable, Measure, errors_over_draws, make_draws
+from twinviews.plots.style import (
+    axes_or_new,
+    legend_above,
+    line_looks,
+    next_colour,
+    plain,
+    start_at_zero,
+)
+from twinviews.plots.words import error_words
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+NUMBERS = (0, 100, 300, 1000, 3000, 9000)
+
+
+class UnlabeledCurveDisplay:
+    """Error on rows that no fit has seen, against the number of unlabeled rows beside n labels.
+
+    Within a draw, labels and test rows stay the same while rows without labels are added. So every
+    draw is a thin line of its own, and the strong line is their mean.
+
+    Parameters
+    ----------
+    n_unlabeled : array of shape (numbers,)
+    errors : array of shape (numbers, draws)
+    n_labels : int
+    error_name : str
+        What the errors are, in words.
+    estimator_name : str, optional
+        For the legend.
+
+    Attributes
+    ----------
+    line_ : matplotlib Line2D
+        Mean errors.
+    draw_lines_ : list of matplotlib Line2D
+        The errors of each draw.
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from twinviews import XNVRegressor
+    >>> from twinviews.plots import UnlabeledCurveDisplay
+    >>> X = np.random.default_rng(0).normal(size=(400, 2))
+    >>> y = np.sin(X[:, 0]) + X[:, 1]
+    >>> display = UnlabeledCurveDisplay.from_estimator(
+    ...     XNVRegressor(committee=False, random_state=0), X, y, n_labels=40, n_draws=2, random_state=0
+    ... )
+    >>> display.n_unlabeled
+    array([  0, 100])
+    """
+
+    def __init__(
+        self,
+        *,
+        n_unlabeled: np.ndarray,
+        errors: np.ndarray,
+        n_labels: int,
+        error_name: str = "error",
+        estimator_name: str | None = None,
+    ) -> None:
+        self.n_unlabeled = n_unlabeled
+        self.errors = errors
+        self.n_labels = n_labels
+        self.error_name = error_name
+        self.estimator_name = estimator_name
+
+    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw it; several curves may share axes.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        name : str, optional
+            For the legend, in place of ``estimator_name``.
+        **kwargs : dict
+            For the line of the means, as in matplotlib's ``plot``.
+
+        Returns
+        -------
+        self
+        """
+        ax = axes_or_new(ax)
+        name = self.estimator_name if name is None else name
+        label = f"mean of {self.errors.shape[1]} draws"
+        looks = line_looks(
+            kwargs,
+            color=next_colour(ax),
+            marker="o",
+            label=label if name is None else f"{name}, {label}",
+        )
+        (self.line_,) = ax.plot(self.n_unlabeled, self.errors.mean(axis=1), zorder=3, **looks)
+        self.draw_lines_ = ax.plot(
+            self.n_unlabeled, self.errors, color=self.line_.get_color(), alpha=0.3, linewidth=0.8
+        )
+        positive = self.n_unlabeled[self.n_unlabeled > 0]
+        if len(positive):  # logarithmic, but for zero
+            ax.set_xscale("symlog", linthresh=float(positive.min()), linscale=0.5)
+        ax.set_xticks(self.n_unlabeled, [f"{n:,}" for n in self.n_unlabeled])
+        ax.minorticks_off()
+        ax.set_xlabel(f"rows without a label, beside {self.n_labels:,} with one")
+        ax.set_ylabel(f"{self.error_name} on held-out rows")
+        start_at_zero(ax)
+        legend_above(ax)
+        plain(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        n_labels: int = 100,
+        n_unlabeled: Sequence[int] | None = None,
+        n_draws: int = 5,
+        test_size: float = 0.3,
+        measure: Measure | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Fit copies of an estimator on more and more unlabeled rows, and draw their errors.
+
+        Rows that have a label and are neither among the n nor for testing lose it and join the
+        unlabeled ones.
+
+        Parameters
+        ----------
+        estimator : estimator with a parameter ``missing_label``
+            It need not be fitted, and is not changed.
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels, missing ones marked as in ``fit``.
+        n_labels : int, default=100
+            Labels in every fit.
+        n_unlabeled : list of int, optional
+            Numbers of unlabeled rows; if not given those of 0, 100, 300, 1,000, 3,000 and 9,000 that
+            there are.
+        n_draws : int, default=5
+            Random choices of test rows and labels.
+        test_size : float or int, default=0.3
+            Share or number of the labeled rows that are kept for testing.
+        measure : function of the true and the predicted values, optional
+            Error, lower is better. If not given: for classes the share of wrong ones, for numbers the
+            mean squared error over the variance of the truth.
+        random_state : int, RandomState or None, default=None
+            Seed of the draws.
+        n_jobs : int, optional
+            Fits side by side, as in scikit-learn.
+        name : str, optional
+            For the legend; the name of the estimator's class if not given.
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            For the line of the means, as in matplotlib's ``plot``.
+
+        Returns
+        -------
+        UnlabeledCurveDisplay
+        """
+        table = LabeledTable.of([estimator], X, y)
+        draws = make_draws(table, n_draws, test_size, random_state)
+        most = len(draws[0].train) - n_labels
+        if n_unlabeled is None:
+            n_unlabeled = [n for n in NUMBERS if n <= most]
+        numbers = sorted({int(n) for n in n_unlabeled})
+        if numbers and numbers[-1] > most:
+            raise ValueError(
+                f"n_unlabeled={numbers[-1]} is more than the {most} rows that are neither for testing "
+                f"nor among the {n_labels} labeled ones. Use {most} or fewer."
+            )
+        cases = [Case(estimator, n_labels, n) for n in numbers]
+        display = cls(
+            n_unlabeled=np.array(numbers),
+            errors=errors_over_draws(cases, table, draws, measure, n_jobs),
+            n_labels=n_labels,
+            error_name=error_words(table, measure),
+            estimator_name=type(estimator).__name__ if name is None else name,
+        )
+        return display.plot(ax, **kwargs)
