@@ -14,6 +14,7 @@ $(READY): pyproject.toml
 
 demo: $(READY)
 	$(BIN)/python examples/few_labels.py
+	$(BIN)/twinviews demo
 
 test: $(READY)
 	$(BIN)/python -m pytest --numprocesses 2

@@ -43,6 +43,9 @@ Examples:
     metavar="PAGE",
     help="Also write a page (.html) on how good the predictions are and what they rest on.",
 )
+@click.option(
+    "--quick", is_flag=True, help="The paper's method alone, without the committee: several times faster."
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of everything random.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was found and done as JSON.")
 @table_options
@@ -53,6 +56,7 @@ def fit(
     unlabeled: tuple[str, ...],
     task: Literal["regression", "classification"] | None,
     report: Path | None,
+    quick: bool,
     seed: int,
     as_json: bool,
     reading: TableOptions,
@@ -68,8 +72,8 @@ def fit(
         from twinviews.commands.fit import fit_model
 
         done = fit_model(
-            table, target, output, unlabeled=unlabeled, task=task, report=report, seed=seed,
-            reading=reading._asdict(), say=say,
+            table, target, output, unlabeled=unlabeled, task=task, report=report, quick=quick,
+            seed=seed, reading=reading._asdict(), say=say,
         )  # fmt: skip
     if as_json:
         click.echo(json.dumps(done, indent=2, ensure_ascii=False))

@@ -27,7 +27,7 @@ def run_demo(folder: Path, *, say: Callable[[str], None]) -> None:
     say(f"$ twinviews fit {table} --target progression -o {model} --report {folder / 'report.html'}")
     fit_model(
         str(table), "progression", model, unlabeled=[], task=None, report=folder / "report.html",
-        seed=0, reading=_NOTHING_SAID, say=say,
+        quick=False, seed=0, reading=_NOTHING_SAID, say=say,
     )  # fmt: skip
     out = folder / "predicted.csv"
     say(f"\n$ twinviews predict {model} {table} -o {out}")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from twinviews import TableEncoder, XNVClassifier, XNVRegressor, save_model
 from twinviews.commands.sample import sample_rows
@@ -25,13 +26,16 @@ def fit_model(
     unlabeled: Sequence[str],
     task: Task | None,
     report: Path | None,
+    quick: bool,
     seed: int,
     reading: Mapping[str, Any],
     say: Say,
 ) -> dict[str, Any]:
     """Read, fit, save; what was found and done, for machines. ``say`` tells a person."""
-    for path in (output, *([] if report is None else [report])):
-        _check_folder(path)
+    _check_folder(output)
+    if report is not None:
+        _check_folder(report)
+        from twinviews.report import gather, write_report  # now: not after minutes of work
     options = options_of(reading)
     found = read(table, options)
     say(str(found))
@@ -41,7 +45,8 @@ def fit_model(
         say(str(other))
     say(goal.words(found_out=task is None))
     kinds = _kinds_of_inputs(options, target)
-    model = _estimator(goal.task, seed).fit_table(
+    estimator = _estimator(goal.task, quick, seed)
+    model = clone(estimator).fit_table(
         found.dataset, target=target, unlabeled=[other.dataset for other in more] or None,
         encode=True, kinds=kinds,
     )  # fmt: skip
@@ -57,7 +62,14 @@ def fit_model(
     save_model(model, output, about=about)
     say(f"Wrote {output} ({output.stat().st_size / 1e3:,.0f} kB).")
     if report is not None:
-        _write_report(report, found, more, goal, kinds, seed, model.n_unlabeled_, say)
+        rows = sample_rows(
+            found.dataset, [other.dataset for other in more], target, model.n_unlabeled_, seed
+        )
+        evidence = gather(
+            rows, target, goal.task, TableEncoder(kinds=kinds), estimator, seed=seed, say=say
+        )
+        write_report(report, evidence)
+        say(f"Wrote {report}.")
     say(f"Next: twinviews predict {output} {table} -o predicted.csv")
     return {
         "model": str(output),
@@ -92,9 +104,10 @@ def columns_of(model: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _estimator(task: Task, seed: int) -> Any:
+def _estimator(task: Task, quick: bool, seed: int) -> Any:
     kind = XNVRegressor if task == "regression" else XNVClassifier
-    return kind(random_state=seed, progress=True)
+    alone = {"committee": False, "scale": "standard"} if quick else {}
+    return kind(random_state=seed, progress=True, **alone)
 
 
 def _read_more(
@@ -146,22 +159,3 @@ def _error_in_words(error: Mapping[str, float | None], task: Task) -> str:
     explained = "" if rest is None else f", which leaves {rest:.0%} of the labels' variance"
     root = error["root_mean_squared_error"]
     return f"Error to expect: {root:.4g} (root mean square, judged by labels left out){explained}."
-
-
-def _write_report(
-    report: Path,
-    found: Reading,
-    more: Sequence[Reading],
-    goal: Target,
-    kinds: Mapping[str, str],
-    seed: int,
-    n_unlabeled: int,
-    say: Say,
-) -> None:
-    from twinviews.report import gather, write_report
-
-    rows = sample_rows(found.dataset, [other.dataset for other in more], goal.name, n_unlabeled, seed)
-    encoder, estimator = TableEncoder(kinds=kinds), _estimator(goal.task, seed)
-    evidence = gather(rows, goal.name, goal.task, encoder, estimator, seed=seed, say=say)
-    write_report(report, evidence)
-    say(f"Wrote {report}.")
