@@ -236,7 +236,7 @@ def test_wider_intervals_hold_more_rows(numbers):
 
 def test_the_metric_of_a_committee_is_shared_among_raw_columns():
     model = XNVRegressor(n_components=20, random_state=0)
-    evidence = gather(numbers_table(n=48), "y", "regression", PlainEncoder(), model)
+    evidence = gather(numbers_table(n=40, N=100), "y", "regression", PlainEncoder(), model)
     shares = {column.name: column.metric for column in evidence.importance.columns}
     assert_allclose(sum(shares.values()), 1)
     assert max(shares, key=shares.get) == "strong"
@@ -271,6 +271,14 @@ def test_of_a_large_table_a_part_is_used_and_said(monkeypatch):
     text = words.only_a_part(evidence)
     assert "64 of the 80 labeled rows and 50 of the 220 rows without a label" in text
     assert text in render(evidence)
+
+
+def test_a_target_that_never_varies_is_reported_as_it_is():
+    table = numbers_table()
+    same = table.set_column(4, "y", pa.array([7.0] * 80 + [None] * 220))
+    evidence = gather(same, "y", "regression", PlainEncoder(), regressor())
+    assert evidence.outcome.error.value < 1e-9
+    assert "off by" in render(evidence)
 
 
 @pytest.mark.parametrize("kind", ["string", "dictionary", "int", "bool", "float"])
@@ -443,3 +451,5 @@ def test_a_page_is_written_whole_or_not_at_all(numbers, tmp_path, monkeypatch):
         write_report(path, numbers)
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["page.html"]
+    with pytest.raises(FileNotFoundError, match=r"There is no folder .*nowhere\. Make it"):
+        write_report(tmp_path / "nowhere" / "page.html", numbers)

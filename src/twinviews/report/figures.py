@@ -120,7 +120,8 @@ def truth_figure(held_out: HeldOutNumbers) -> Plane:
     ends = [*held_out.truth, *held_out.predicted]
     x, y = axis("predicted", ends, margin=_MARGIN), axis("true value", ends, margin=_MARGIN)
     dots = zip(held_out.predicted, held_out.truth, strict=True)
-    r = np.corrcoef(held_out.predicted, held_out.truth)[0, 1] if np.ptp(held_out.predicted) > 0 else 0.0
+    flat = min(np.ptp(held_out.predicted), np.ptp(held_out.truth)) == 0
+    r = 0.0 if flat else np.corrcoef(held_out.predicted, held_out.truth)[0, 1]
     return Plane(
         "True values against predictions",
         f"A dot for each of {len(held_out.truth)} hidden rows. On the line the prediction is right. "

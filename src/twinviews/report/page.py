@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-import tempfile
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -33,24 +33,16 @@ _MEANINGS = {
 def write_report(path: str | Path, evidence: Evidence) -> Path:
     """Write the page, whole or not at all: what was there before stays until then."""
     path = Path(path)
-    page = render(evidence).encode("utf-8")
-    handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {path.parent}. Make it, or name another.")
+    unfinished = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(page)
-        os.chmod(unfinished, 0o666 & ~_umask())
+        unfinished.write_text(render(evidence), encoding="utf-8", newline="\n")
         os.replace(unfinished, path)
     except BaseException:
-        Path(unfinished).unlink(missing_ok=True)
+        unfinished.unlink(missing_ok=True)
         raise
     return path
-
-
-def _umask() -> int:
-    """It can be read only by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def render(evidence: Evidence) -> str:

@@ -176,7 +176,8 @@ def _bought(evidence: Evidence) -> Answer:
     if alone is None:
         return Answer(question, "Not known", evidence.outcome.why_not_alone)
     without = f"Without them the error is {error(evidence, alone.error.value)}"
-    interval = f"The 95% interval of the gain is {gain(evidence, alone)[1]}."
+    unit = "" if evidence.task == "regression" else " of a hundred"
+    interval = f"The 95% interval of the gain is {gain(evidence, alone)[1]}{unit}."
     if alone.verdict == "level":
         return Answer(question, "No clear gain", f"{without}; the difference may be chance. {interval}")
     harm = "They did harm. " if alone.verdict == "worse" else ""
@@ -189,7 +190,7 @@ def gain(evidence: Evidence, rival: Rival) -> tuple[str, str]:
         gained, low, high = (number(end, like=evidence.outcome.error.value) for end in rival.difference)
         return gained, f"{low} to {high}"
     gained, low, high = (points(end) for end in rival.difference)
-    return f"{gained} points", f"{low} to {high} percentage points"
+    return f"{gained} points", f"{low} to {high} points"
 
 
 def how_judged(evidence: Evidence) -> str:
