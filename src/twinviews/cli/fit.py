@@ -44,7 +44,9 @@ Examples:
     help="Also write a page (.html) on how good the predictions are and what they rest on.",
 )
 @click.option(
-    "--quick", is_flag=True, help="The paper's method alone, without the committee: several times faster."
+    "--quick",
+    is_flag=True,
+    help="The paper's method alone, without the committee: several times faster.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of everything random.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was found and done as JSON.")

@@ -1,0 +1,261 @@
+"""The command line as a person uses it: files in, files out, one line for what is wrong."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from numpy.testing import assert_allclose, assert_array_equal
+
+import twinviews
+from messy.tables import GOOD, WRONG
+from twinviews import load_model
+from twinviews.cli import main
+from twinviews.commands.demo import write_patients
+
+COMMANDS = ["fit", "predict", "inspect", "compare", "replicate", "demo"]
+
+
+def run(*arguments, code=0, **options):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments], **options)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return result
+
+
+def error_line(result):
+    """What a failed command says: one line."""
+    last = result.stderr.strip().splitlines()[-1]
+    assert "Traceback" not in result.output
+    assert last.startswith("Error: ")
+    return last
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The demo's table of patients, a model of it, and the labels that were blanked."""
+    place = tmp_path_factory.mktemp("desk")
+    write_patients(place / "patients.csv")
+    run(
+        "fit", place / "patients.csv", "--target", "progression", "-o", place / "m.twinviews", "--quick"
+    )
+    return place
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(command):
+    shown = run(command, "--help").output
+    assert shown.startswith(f"Usage: main {command}")
+    assert command in run("--help").output
+
+
+def test_a_fit_says_what_it_found_and_how_to_say_otherwise(folder):
+    table = ("fit", folder / "patients.csv", "--target", "progression", "--quick")
+    said = run(*table, "-o", folder / "again.twinviews").stderr
+    assert "delimiter ';' (--delimiter); encoding utf-8 (--encoding); decimal ',' (--decimal)" in said
+    assert "progression: 120 labels in 442 rows; regression (--task)" in said
+    assert "left out: patient (nearly every row has a value of its own) (--kind)" in said
+    assert "Error to expect: " in said
+    same = (folder / "again.twinviews").read_bytes() == (folder / "m.twinviews").read_bytes()
+    assert same, "the same table gives the same model file"
+
+
+def test_predictions_stand_beside_the_rows(folder):
+    run("predict", folder / "m.twinviews", folder / "patients.csv", "-o", folder / "out.parquet")
+    found = pq.read_table(folder / "out.parquet").to_pandas()
+    model = load_model(folder / "m.twinviews")
+    assert_array_equal(found["prediction"], model.predict(found))
+    assert_allclose(found[["lower", "upper"]], model.predict_interval(found), rtol=1e-12)
+    assert found.columns[0] == "patient"
+    assert len(found) == 442
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "xlsx", "arrow"])
+def test_every_format_holds_the_same_predictions(folder, suffix):
+    whole = ("predict", folder / "m.twinviews", folder / "patients.csv", "--keep", "patient", "-o")
+    run(*whole, folder / f"out.{suffix}")
+    run(*whole, folder / "as.parquet")
+    readers = {
+        "csv": pd.read_csv,
+        "tsv": lambda path: pd.read_csv(path, sep="\t"),
+        "jsonl": lambda path: pd.read_json(path, lines=True),
+        "xlsx": lambda path: pd.read_excel(path, engine="calamine"),
+        "arrow": pd.read_feather,
+    }
+    found = readers[suffix](folder / f"out.{suffix}")
+    expected = pd.read_parquet(folder / "as.parquet")
+    assert found.columns.tolist() == ["patient", "prediction", "lower", "upper"]
+    assert_allclose(found["prediction"], expected["prediction"], rtol=1e-12)
+
+
+def test_standard_streams(folder):
+    table = (folder / "patients.csv").read_bytes()
+    result = run("predict", folder / "m.twinviews", "-", "-o", "-", "--keep", "patient", input=table)
+    lines = result.stdout.splitlines()
+    assert lines[0] == '"patient","prediction","lower","upper"'
+    assert len(lines) == 443
+    run("fit", "-", "--target", "progression", "-o", folder / "piped.twinviews", "--quick", input=table)
+    assert load_model(folder / "piped.twinviews").n_labeled_ == 120
+
+
+def test_machines_read_json(folder):
+    done = json.loads(
+        run(
+            "fit", folder / "patients.csv", "--target", "progression", "-o", folder / "j.twinviews",
+            "--quick", "--json",
+        ).stdout
+    )  # fmt: skip
+    assert (done["task"], done["n_labeled"], done["n_unlabeled"]) == ("regression", 120, 322)
+    assert done["error"]["root_mean_squared_error"] > 0
+    facts = json.loads(run("inspect", folder / "j.twinviews", "--json").stdout)
+    assert facts["target"] == "progression"
+    assert facts["columns"][0]["name"] == "patient"
+    kept = (
+        "predict",
+        folder / "j.twinviews",
+        folder / "patients.csv",
+        "-o",
+        folder / "j.csv",
+        "--json",
+    )
+    assert json.loads(run(*kept).stdout)["predictions"] == ["prediction", "lower", "upper"]
+
+
+def test_inspect_tells_a_person(folder):
+    shown = run("inspect", folder / "m.twinviews").stdout
+    assert "predicts    progression (regression)" in shown
+    assert "clinic          category  3 levels, a column each" in shown
+
+
+def test_classes_are_found_out_and_whole_numbers_stay_whole(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(80, 2))
+    grade = pd.array(np.where(np.arange(80) % 2 == 0, (x[:, 0] > 0) + 1, None), dtype="Int64")
+    pd.DataFrame({"a": x[:, 0], "b": x[:, 1], "grade": grade}).to_csv(tmp_path / "t.csv", index=False)
+    said = run("fit", tmp_path / "t.csv", "--target", "grade", "-o", tmp_path / "m", "--quick").stderr
+    assert "grade: 40 labels in 80 rows; classification (--task)" in said
+    run("predict", tmp_path / "m", tmp_path / "t.csv", "-o", tmp_path / "out.csv", "--keep", "grade")
+    found = pd.read_csv(tmp_path / "out.csv")
+    assert found.columns.tolist() == ["grade", "prediction", "probability_1", "probability_2"]
+    assert set(found["prediction"]) == {1, 2}
+    other = ("fit", tmp_path / "t.csv", "--target", "grade", "-o", tmp_path / "m", "--quick")
+    assert "regression" in run(*other, "--task", "regression").stderr
+
+
+def test_more_rows_without_labels(folder):
+    rows = pd.read_csv(folder / "patients.csv", sep=";", decimal=",")
+    rows.drop(columns="progression").to_parquet(folder / "more.parquet")
+    table = ("fit", folder / "patients.csv", "--target", "progression", "--quick")
+    run(*table, "--unlabeled", folder / "more.parquet", "--kind", "visit=skip", "-o", folder / "two")
+    assert load_model(folder / "two").n_unlabeled_ == 322 + 442
+
+
+def test_a_kind_that_is_said_is_believed(folder):
+    table = ("fit", folder / "patients.csv", "--target", "progression", "--quick", "-o", folder / "k")
+    run(*table, "--kind", "visit=skip", "--kind", "sex=skip", "--kind", "age=category")
+    columns = json.loads(run("inspect", folder / "k", "--json").stdout)["columns"]
+    assert {column["name"] for column in columns}.isdisjoint({"visit", "sex"})
+    assert next(column["kind"] for column in columns if column["name"] == "age") == "category"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["fit", "no.csv", "--target", "y", "-o", "m"], 3, "There is no file 'no.csv'"),
+        (
+            ["fit", "{table}", "--target", "progresion", "-o", "m"],
+            3,
+            "'progresion' may be 'progression'",
+        ),
+        (["fit", "{table}", "--target", "visit", "-o", "m"], 3, "'visit' holds dates"),
+        (["fit", "{table}", "--target", "sex", "--task", "regression", "-o", "m"], 3, "holds words"),
+        (["fit", "{table}", "--target", "age", "-o", "no/m"], 3, "There is no folder 'no'"),
+        (["fit", "{table}", "--target", "age", "--kind", "zip", "-o", "m"], 2, "must be a column, ="),
+        (["predict", "{table}", "{table}", "-o", "out.csv"], 3, "no model file to rely on"),
+        (["predict", "no.twinviews", "{table}", "-o", "out.csv"], 4, "No such file"),
+        (["predict", "{model}", "{table}", "-o", "out.doc"], 3, "says no format that is written"),
+        (
+            ["predict", "{model}", "{table}", "-o", "o.csv", "--keep", "nam"],
+            3,
+            "There is no column 'nam'",
+        ),
+        (
+            ["predict", "{model}", "{table}", "-o", "o.csv", "--coverage", "1.5"],
+            2,
+            "1.5 is not in the range",
+        ),
+        (["inspect", "{table}"], 3, "no model file to rely on"),
+        (["compare", "{table}"], 2, "TABLE and --target go together"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(folder, tmp_path, monkeypatch, arguments, code, message):
+    monkeypatch.chdir(tmp_path)
+    names = {"table": folder / "patients.csv", "model": folder / "m.twinviews"}
+    result = run(*(argument.format(**names) for argument in arguments), code=code)
+    assert message in error_line(result)
+    assert not any(tmp_path.iterdir()), "nothing is left behind"
+
+
+def test_a_table_without_the_columns_of_the_fit(folder):
+    rows = pd.read_csv(folder / "patients.csv", sep=";", decimal=",")
+    rows.drop(columns=["glucose", "sex"]).to_csv(folder / "less.csv", index=False)
+    result = run("predict", folder / "m.twinviews", folder / "less.csv", "-o", folder / "x.csv", code=3)
+    assert "There are no columns 'sex', 'glucose'" in error_line(result)
+    assert not (folder / "x.csv").exists()
+
+
+@pytest.mark.parametrize("messy", GOOD, ids=str)
+def test_a_messy_table_goes_all_the_way(messy, tmp_path):
+    table = tmp_path / f"t{messy.suffix}"
+    table.write_bytes(messy.content)
+    said = reading_arguments(messy.options)
+    page = tmp_path / "page.html"
+    run("fit", table, "--target", "y", "-o", tmp_path / "m", "--quick", "--report", page, *said)
+    run("predict", tmp_path / "m", table, "-o", tmp_path / "out.parquet", *said)
+    found = pq.read_table(tmp_path / "out.parquet").to_pandas()
+    assert found["prediction"].notna().all()
+    assert "</html>" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("messy", WRONG, ids=str)
+def test_a_wrong_table_ends_in_one_line(messy, tmp_path):
+    table = tmp_path / f"t{messy.suffix}"
+    table.write_bytes(messy.content)
+    said = reading_arguments(messy.options)
+    result = run("fit", table, "--target", "y", "-o", tmp_path / "m", "--quick", *said, code=3)
+    assert len(error_line(result)) > 40
+    assert not (tmp_path / "m").exists()
+
+
+def reading_arguments(options):
+    said = []
+    for name in ("delimiter", "encoding", "decimal", "sheet"):
+        value = getattr(options, name)
+        said += [] if value is None else [f"--{name}", value]
+    if options.missing is not None:
+        said += ["--missing", ",".join(options.missing)]
+    for column, kind in options.kinds.items():
+        said += ["--kind", f"{column}={kind}"]
+    return said
+
+
+def test_help_needs_no_heavy_package():
+    look = (
+        "import sys; from twinviews.cli import main\n"
+        "try: main(['fit', '--help'])\n"
+        "except SystemExit: pass\n"
+        "print([name for name in ('numpy', 'sklearn', 'pyarrow', 'scipy') if name in sys.modules])"
+    )
+    shown = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip().splitlines()[-1] == "[]"
+
+
+def test_every_public_name_is_there_when_asked_for():
+    assert set(twinviews.__all__) <= set(dir(twinviews))
+    with pytest.raises(AttributeError, match="no attribute 'XNV'"):
+        twinviews.XNV  # noqa: B018
