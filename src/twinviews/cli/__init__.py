@@ -27,7 +27,14 @@ Nothing is sent anywhere: twinviews works offline, and downloads data sets of th
 """
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EPILOG)
+class _InOrder(click.Group):
+    """Commands are listed in the order in which one needs them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+@click.group(cls=_InOrder, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EPILOG)
 @click.version_option(package_name="twinviews")
 def main() -> None:
     """Predictions from a table with few labels and many unlabeled rows."""

@@ -11,7 +11,7 @@ from twinviews.cli.errors import plain_errors, say
 from twinviews.cli.experiment_options import GOES_ON, data_option, jobs_option, names_in
 
 
-@click.command()
+@click.command(short_help="Which method for my table?")
 @click.argument("table", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--target", help="The column of TABLE to predict.")
 @click.option(

@@ -9,7 +9,7 @@ import click
 from twinviews.cli.errors import plain_errors, say
 
 
-@click.command()
+@click.command(short_help="All of it on a real table.")
 @click.option(
     "-o",
     "--output",

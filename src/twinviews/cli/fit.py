@@ -13,6 +13,7 @@ from twinviews.cli.table_options import TableOptions, table_options
 
 
 @click.command(
+    short_help="Learn from a table; write a model file.",
     epilog="""
 \b
 Examples:

@@ -10,7 +10,7 @@ import click
 from twinviews.cli.errors import plain_errors
 
 
-@click.command()
+@click.command(short_help="Tell what is in a model file.")
 @click.argument("model", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
 def inspect(model: Path, as_json: bool) -> None:

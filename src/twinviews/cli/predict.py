@@ -12,6 +12,7 @@ from twinviews.cli.table_options import TableOptions, table_options
 
 
 @click.command(
+    short_help="Predict for the rows of a table.",
     epilog="""
 \b
 Examples:

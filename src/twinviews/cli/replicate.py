@@ -12,7 +12,7 @@ from twinviews.cli.experiment_options import GOES_ON, data_option, jobs_option, 
 QUICK_REPETITIONS = 3
 
 
-@click.command()
+@click.command(short_help="The paper's evaluation again.")
 @data_option
 @click.option(
     "-o",
