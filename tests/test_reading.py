@@ -3,6 +3,7 @@ import datetime
 import gc
 import io
 import os
+import random
 import subprocess
 import sys
 import zipfile
@@ -62,6 +63,37 @@ def test_a_wrong_table_gives_one_line_that_says_where_and_what_to_do(messy, tmp_
     assert line.startswith(str(path))
     assert line.endswith(".")
     assert not any(word in line for word in ("pyarrow", "CSV parse error", "Invalid:", "Traceback"))
+
+
+def complaint(path, options):
+    """What reading all rows ends in, if not in a table."""
+    try:
+        found = read(path, options)
+        with found.plain_errors():
+            table = found.dataset.to_table()
+    except ValueError as error:
+        return error
+    assert found.n_rows in (None, table.num_rows)
+    return None
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_damage_anywhere_is_read_or_ends_in_one_line(seed, tmp_path):
+    chance = random.Random(seed)
+    for _ in range(40):
+        messy = chance.choice(MESSY)
+        content = bytearray(messy.content)
+        at = chance.randrange(len(content) + 1)
+        content[at : at + chance.choice([0, 1, 30, 10**6])] = chance.choice(
+            [b"", b"\xe4", b'"', b"\n", b",", b"\0", b"\xc2\xa0", b"1e999", b"31.02.2024", b"{", b"\\"]
+        )
+        path = tmp_path / f"table{messy.suffix}"
+        path.write_bytes(bytes(content))
+        error = complaint(path, messy.options)
+        if error is not None:
+            assert type(error) is ValueError
+            assert str(error).startswith(str(path))
+            assert "\n" not in str(error)
 
 
 def test_the_corpus_is_as_large_as_was_promised():
