@@ -11,7 +11,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from twinviews.reading.copies import read_copy, typed_copy
-from twinviews.reading.findings import Guess, Reading, types_in_words
+from twinviews.reading.findings import Guess, Reading, plain_errors, types_in_words
 from twinviews.reading.options import ReadingOptions
 from twinviews.reading.typed import check_names, find_types, kinds_changed
 
@@ -31,7 +31,9 @@ def read_columnar(place: Path, form: str, options: ReadingOptions, source: str) 
         dataset = opened()
         if form == "parquet":
             _check_sizes(dataset.files, source)
-        n_rows = dataset.count_rows()
+            n_rows = dataset.count_rows()
+        else:
+            n_rows = _check_batches(dataset)
     except (pa.ArrowException, OSError):
         word = "a Parquet" if form == "parquet" else "an Arrow"
         raise ValueError(
@@ -100,10 +102,23 @@ def _read_as_text(
             columns = [pc.cast(batch.column(name), pa.string()) for name in names]
             yield pa.record_batch(columns, names=names)
 
-    typing = find_types(text(), names, options, lambda row: f"{source}, row {row + 1}")
-    return Reading(
-        source, typed_copy(typing.convert(text()), typing.schema), typing.guesses, typing.n_rows
-    )
+    with plain_errors(source):
+        typing = find_types(text(), names, options, lambda row: f"{source}, row {row + 1}")
+        copy = typed_copy(typing.convert(text()), typing.schema)
+    return Reading(source, copy, typing.guesses, typing.n_rows)
+
+
+def _check_batches(dataset: ds.Dataset) -> int:
+    """The number of rows, after a look at all of them.
+
+    Arrow believes what an Arrow file says of itself, and a wrong offset would have it read beyond its
+    memory.
+    """
+    n_rows = 0
+    for batch in dataset.to_batches(batch_size=_BATCH_ROWS):
+        batch.validate(full=True)
+        n_rows += batch.num_rows
+    return n_rows
 
 
 def _check_sizes(files: Sequence[str], source: str) -> None:

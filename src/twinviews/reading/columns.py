@@ -56,7 +56,8 @@ class ColumnSummary:
 
     possible: tuple[Spelling, ...]
     n_values: int = 0
-    padded: bool = False  # some values have blanks around them
+    padded: bool = False  # some values have blanks around them,
+    oddly: bool = False  # and others than the space and the tab
     signs: bool = False  # a plus sign is a value
     gaps: frozenset[str] = frozenset()  # missing, with blanks around the word, or a dash
 
@@ -78,6 +79,7 @@ class ColumnSummary:
             possible,
             len(tidy) - tidy.null_count,
             padded=_any(pc.not_equal(tidy, strings)),
+            oddly=_any(pc.not_equal(tidy, pc.utf8_trim(strings, " \t"))),
             signs=signs,
             gaps=frozenset(gaps),
         )
@@ -88,6 +90,7 @@ class ColumnSummary:
             tuple(spelling for spelling in self.possible if spelling in theirs),
             self.n_values + other.n_values,
             self.padded or other.padded,
+            self.oddly or other.oddly,
             self.signs or other.signs,
             self.gaps | other.gaps,
         )

@@ -16,7 +16,7 @@ from twinviews.reading.diagnosis import line_of_row, opened, what_is_wrong
 from twinviews.reading.dialect import HEAD_BYTES, Dialect, find_dialect
 from twinviews.reading.findings import Reading
 from twinviews.reading.options import ReadingOptions
-from twinviews.reading.spellings import Boolean, IsoMoment, Moment, Number
+from twinviews.reading.spellings import Code, Moment, Number, Text, Whole
 from twinviews.reading.typed import Typing, check_names, find_types
 from twinviews.reading.words import DASH, FALSE_IF_ASKED, TRUE_IF_ASKED
 
@@ -163,12 +163,16 @@ def _is_for_arrow(typing: Typing) -> bool:
         and len({one.decimal for one in numbers}) <= 1
         and len(forms) <= 1
         and not (signs and any(DASH in typing.gaps(name) for name in typing.spellings))
-        # Blanks around numbers it leaves out by itself.
-        and not any(
-            isinstance(one, Boolean | IsoMoment | Moment) and typing.summaries[name].padded
-            for name, one in typing.spellings.items()
-        )
+        and not any(_needs_tidying(typing, name) for name in typing.spellings)
     )
+
+
+def _needs_tidying(typing: Typing, name: str) -> bool:
+    """Arrow leaves out spaces and tabs around numbers by itself, and nothing else."""
+    spelling, summary = typing.spellings[name], typing.summaries[name]
+    if isinstance(spelling, Whole | Number):
+        return summary.oddly
+    return summary.padded and not isinstance(spelling, Code | Text)
 
 
 def _convert_options(typing: Typing) -> arrow_csv.ConvertOptions:

@@ -93,7 +93,7 @@ def find_dialect(head: bytes, whole: bool, options: ReadingOptions, source: str)
         raise ValueError(f"{source} is empty. Name a file with a header and rows.")
     if not whole:
         text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1] or text
-    quote, escape = _quotes_of(text)
+    quote, escape = _quotes_of(text, options.quote)
     if options.delimiter is None:
         delimiter = _delimiter_of(text, quote, escape)
         if delimiter is None:
@@ -113,6 +113,8 @@ def find_dialect(head: bytes, whole: bool, options: ReadingOptions, source: str)
     if options.delimiter is None:
         word = "tab" if delimiter == "\t" else repr(delimiter)
         guesses = (Guess(f"delimiter {word}", "--delimiter"), *guesses)
+    if options.quote is None and quote != '"':
+        guesses = (*guesses, Guess(f"quote {quote!r}", "--quote"))
     return Dialect(encoding, sure, delimiter, quote, escape, look.lines_above, names, guesses)
 
 
@@ -180,14 +182,14 @@ def _plainness(look: _Look) -> float:
     return sum(_PLAIN.fullmatch(cell) is not None for cell in cells) / len(cells)
 
 
-def _quotes_of(text: str) -> tuple[str, str | None]:
+def _quotes_of(text: str, quote: str | None) -> tuple[str, str | None]:
     """Double quotes, unless cells stand in single ones; and the backslash, if it precedes them."""
     ends = "[,;\t|\r\n]"
     double, single = (
         len(re.findall(rf"(?:^|(?<={ends})){mark}[^\r\n{mark}]*{mark}(?={ends}|$)", text))
         for mark in ('"', "'")
     )
-    quote = "'" if single > double else '"'
+    quote = quote or ("'" if single > double else '"')
     escaped = text.count(f"\\{quote}")
     return quote, "\\" if escaped and escaped > text.count(quote * 2) else None
 

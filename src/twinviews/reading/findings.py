@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Self
 
@@ -47,6 +48,19 @@ def kind_of_type(kind: pa.DataType) -> str:
     return "empty" if types.is_null(kind) else "category"
 
 
+@contextmanager
+def plain_errors(source: str) -> Iterator[None]:
+    """One plain line for what Arrow says of a file that is damaged beyond its first bytes."""
+    try:
+        yield
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # of the system, not of the file's content
+        raise ValueError(
+            f"{source} is damaged, or changed while it was read. Write it again."
+        ) from error
+
+
 @dataclass(frozen=True)
 class Reading:
     """A table, typed, to be read as often as one likes and never whole in memory.
@@ -67,6 +81,10 @@ class Reading:
     def kinds(self) -> dict[str, str]:
         """For ``ReadingOptions(expected=...)`` of more rows; empty columns may become anything."""
         return {column.name: column.kind for column in self.columns if column.kind != "empty"}
+
+    def plain_errors(self) -> AbstractContextManager[None]:
+        """While the data set is read: what Arrow says of a damaged file, in one plain line."""
+        return plain_errors(self.source)
 
     def __str__(self) -> str:
         """One line for a person."""

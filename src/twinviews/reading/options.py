@@ -19,6 +19,8 @@ class ReadingOptions:
     ----------
     delimiter : str, optional
         Between the cells of a line: one character, or "tab".
+    quote : str, optional
+        Around cells that hold the delimiter: one character.
     encoding : str, optional
         Of text files, by Python's names: "utf-8", "cp1252", "utf-16", ...
     decimal : {".", ","}, optional
@@ -37,6 +39,7 @@ class ReadingOptions:
     """
 
     delimiter: str | None = None
+    quote: str | None = None
     encoding: str | None = None
     decimal: str | None = None
     sheet: str | None = None
@@ -47,11 +50,10 @@ class ReadingOptions:
     def __post_init__(self) -> None:
         if self.delimiter in ("tab", "\\t"):
             object.__setattr__(self, "delimiter", "\t")
-        if self.delimiter is not None and (len(self.delimiter) != 1 or not self.delimiter.isascii()):
-            raise ValueError(
-                f"delimiter {self.delimiter!r} must be one ASCII character, such as ',' ';' '|', or "
-                f"tab."
-            )
+        for option in ("delimiter", "quote"):
+            sign = getattr(self, option)
+            if sign is not None and (len(sign) != 1 or not sign.isascii() or sign in "\r\n"):
+                raise ValueError(f"{option} {sign!r} must be one ASCII character, or tab.")
         if self.decimal not in (None, ".", ","):
             raise ValueError(f"decimal {self.decimal!r} must be '.' or ','.")
         if self.encoding is not None:

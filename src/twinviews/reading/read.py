@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 from typing import BinaryIO
 
@@ -98,20 +99,25 @@ def _read_file(path: Path, options: ReadingOptions, source: str) -> Reading:
         return read_stream(path, options, source)
     if first.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         return read_workbook(path, options, source)
+    if first.startswith(b"\x1f\x8b") or path.suffix == ".gz":
+        return _read_packed(path, options, source)
     return _read_text(path, first, options, source)
 
 
+def _read_packed(path: Path, options: ReadingOptions, source: str) -> Reading:
+    if path.suffix != ".gz":
+        raise ValueError(
+            f"{source} is packed by gzip. Give its name the ending .gz, or unpack it first."
+        )
+    try:
+        with opened(path) as file:
+            first = file.read(4096)
+        return _read_text(path, first, options, source)
+    except (OSError, EOFError, zlib.error):
+        raise ValueError(f"{source} is a gzip file cut short or damaged. Pack it again.") from None
+
+
 def _read_text(path: Path, first: bytes, options: ReadingOptions, source: str) -> Reading:
-    if first.startswith(b"\x1f\x8b"):
-        if path.suffix != ".gz":
-            raise ValueError(
-                f"{source} is packed by gzip. Give its name the ending .gz, or unpack it first."
-            )
-        try:
-            with opened(path) as file:
-                first = file.read(4096)
-        except (OSError, EOFError):
-            raise ValueError(f"{source} is a gzip file cut short or damaged. Pack it again.") from None
     for magic, what in _NO_TABLES:
         if first.lstrip().startswith(magic):
             raise ValueError(f"{source} is {what}: it is no table.")

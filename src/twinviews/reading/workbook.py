@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +36,7 @@ def read_workbook(path: Path, options: ReadingOptions, source: str) -> Reading:
         sheet = _sheet_of(book.sheet_names, options, source)
         rows = book.get_sheet_by_name(sheet).to_python(skip_empty_area=False)
     except CalamineError:
-        raise ValueError(
-            f"{source} cannot be read as a workbook: it is damaged or locked by a password. Save it "
-            f"again, or save the sheet as CSV."
-        ) from None
+        raise _unreadable(source) from None
     start = _header_row(rows)
     if start is None or start + 1 == len(rows):
         raise ValueError(
@@ -64,21 +62,30 @@ def read_workbook(path: Path, options: ReadingOptions, source: str) -> Reading:
 
 def _check_size(path: Path, source: str) -> None:
     """That a workbook does not unpack to more than the memory can hold, before anything is unpacked."""
-    if not zipfile.is_zipfile(path):
-        return  # the format of before 2007, which is not packed
-    with zipfile.ZipFile(path) as archive:
-        size = sum(member.file_size for member in archive.infolist())
-        if size > _MOST_UNPACKED_BYTES:
-            raise ValueError(
-                f"{source} unpacks to {size:,} bytes, more than the {_MOST_UNPACKED_BYTES:,} that are "
-                f"read of a workbook. Save the sheet as CSV."
-            )
-        # Reads no further than the sizes that were said, and tells if they are wrong.
-        if archive.testzip() is not None:
-            raise ValueError(
-                f"{source} is damaged: a part of it does not have the size or sum it says. Save it "
-                f"again."
-            )
+    with path.open("rb") as file:
+        if file.read(2) != b"PK":
+            return  # the format of before 2007, which is not packed
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+            # Reads no further than the sizes that were said, and tells if they are wrong.
+            broken = None if size > _MOST_UNPACKED_BYTES else archive.testzip()
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError):
+        raise _unreadable(source) from None
+    if size > _MOST_UNPACKED_BYTES:
+        raise ValueError(
+            f"{source} unpacks to {size:,} bytes, more than the {_MOST_UNPACKED_BYTES:,} that are read "
+            f"of a workbook. Save the sheet as CSV."
+        )
+    if broken is not None:
+        raise _unreadable(source)
+
+
+def _unreadable(source: str) -> ValueError:
+    return ValueError(
+        f"{source} cannot be read as a workbook: it is damaged, locked by a password or another kind "
+        f"of archive. Save it again, or save the sheet as CSV."
+    )
 
 
 def _sheet_of(sheets: list[str], options: ReadingOptions, source: str) -> str:

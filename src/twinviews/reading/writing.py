@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -166,10 +167,15 @@ class _JsonLines:
 
     def write(self, batch: pa.RecordBatch) -> None:
         for row in batch.to_pylist():
-            self.file.write(json.dumps(row, default=_iso, ensure_ascii=False) + "\n")
+            finite = {name: None if _is_endless(value) else value for name, value in row.items()}
+            self.file.write(json.dumps(finite, default=_iso, ensure_ascii=False) + "\n")
 
     def close(self) -> None:
         self.file.close()
+
+
+def _is_endless(value: Any) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)
 
 
 def _iso(value: Any) -> str:
@@ -209,9 +215,7 @@ class _Workbook:
     def _write_cell(self, j: int, value: Any) -> None:
         if value is None or value != value:
             return
-        if isinstance(value, str):
-            self.sheet.write_string(self.n_rows, j, value)
-        elif isinstance(value, float) and abs(value) == float("inf"):
+        if isinstance(value, str) or _is_endless(value):
             self.sheet.write_string(self.n_rows, j, str(value))
         else:
             self.sheet.write(self.n_rows, j, value)
