@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.optimize import check_grad, minimize
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_digits
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
@@ -31,6 +32,7 @@ from twinviews.committee.kernel_ridge import RIDGES, fit_kernel_ridge, mean_grad
 from twinviews.committee.labeled import Labeled
 from twinviews.committee.learned_metric import MetricRidges
 from twinviews.committee.linear import LinearRidge
+from twinviews.committee.trees import Trees
 from twinviews.kernels import SHIFT_INVARIANT
 
 rng = np.random.default_rng(3)
@@ -51,6 +53,20 @@ def table(n=80, N=600, seed=0):
 
 
 # --- members against brute force --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_trees_as_arrays_are_those_of_scikit_learn(n_classes):
+    """To the last bit, and where a row lies on a threshold or a tree is a single leaf, too."""
+    X = rng.normal(size=(300, 3)).round(1)
+    code = np.digitize(X[:, 0] + X[:, 1] * X[:, 2], np.linspace(-0.5, 0.5, n_classes - 1))
+    for n in (300, 12):
+        model = HistGradientBoostingClassifier(max_iter=30, max_leaf_nodes=8, min_samples_leaf=4)
+        model.fit(X[:n], code[:n])
+        thresholds = np.sort(Trees.of(model).threshold.ravel())[:, None] * np.ones(3)
+        for at in (X, thresholds):
+            expected = model.decision_function(at).reshape(len(at), -1)
+            assert_array_equal(Trees.of(model)(at), expected)
 
 
 def test_kernel_ridge_is_the_minimiser_of_its_loss():

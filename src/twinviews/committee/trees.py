@@ -67,9 +67,8 @@ class Trees:
         rounds = model._predictors
         shape = (len(rounds), len(rounds[0]))
         feature = np.zeros((*shape, _LEAVES - 1), np.int64)
-        # Places without a node rule nothing out: no row is above the largest number there is.
-        threshold = np.full((*shape, _LEAVES - 1), np.finfo(np.float64).max)
-        left_out = np.zeros((*shape, _LEAVES - 1), np.uint8)
+        threshold = np.zeros((*shape, _LEAVES - 1))
+        left_out = np.zeros((*shape, _LEAVES - 1), np.uint8)  # a place without a node rules nothing out
         value = np.zeros((*shape, _LEAVES))
         for place in np.ndindex(*shape):
             nodes = rounds[place[0]][place[1]].nodes

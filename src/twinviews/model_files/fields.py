@@ -97,7 +97,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Floats:
-    """float64 of a shape given by letters, or of another with another number of sides."""
+    """Numbers in a shape given by letters, or in another with another number of sides."""
 
     shape: str
     other: str | None = None
@@ -148,8 +148,6 @@ def _check_array(array: np.ndarray, dtype_kind: str, shape: str, sizes: Sizes) -
     letters = shape.split()
     if array.dtype.kind != dtype_kind or array.ndim != len(letters):
         raise ModelFileError(f"an array of shape {array.shape}, {array.dtype}, is not ({shape})")
-    if dtype_kind == "f" and array.dtype != np.float64:
-        raise ModelFileError(f"an array has dtype {array.dtype}, and float64 is expected")
     for letter, size in zip(letters, array.shape, strict=True):
         sizes.bind(letter, size)
 

@@ -30,6 +30,7 @@ from twinviews.model_files.states import (
 
 _MOST_ABOUT_BYTES = 65_536
 _MOST_THREADS = 1024
+_MOST_WHOLE = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -186,7 +187,7 @@ def _read(path: str | os.PathLike[str]) -> bytes:
     if found.st_size > MOST_BYTES:
         raise ModelFileError(f"it has {found.st_size:,} bytes, and {MOST_BYTES:,} is the most")
     with open(path, "rb") as file:
-        return file.read(MOST_BYTES)
+        return file.read(found.st_size)
 
 
 # --- a model as bytes ------------------------------------------------------------------------------
@@ -256,7 +257,7 @@ def _write_parameter(name: str, value: Any, writer: Writer) -> Json:
 def _to_model(content: bytes) -> Any:
     contents = unpack(content)
     header = _check_header(contents.header)
-    reader = Reader(contents, KINDS, len(content))
+    reader = Reader(contents, KINDS)
     reader.read_objects(header["objects"])
     entry = MODELS[header["model"]["class"]]
     model = _read_parameters(entry, header["model"]["parameters"], reader)
@@ -319,6 +320,6 @@ def _read_parameters(entry: ModelKind, node: dict[str, Json], reader: Reader) ->
 def _read_plain(value: Json) -> Any:
     if value == {"nan": True}:
         return np.nan
-    if isinstance(value, (dict, list)):
+    if isinstance(value, (dict, list)) or (type(value) is int and abs(value) > _MOST_WHOLE):
         raise ModelFileError(f"the parameter {value!r:.40} is not a plain value")
     return value

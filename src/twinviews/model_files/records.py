@@ -15,11 +15,11 @@ Json = Any
 
 # Numbers beyond are no model's. Those within can be squared and summed.
 LARGEST = 1e100
-# What reading may look at and make, in bytes, and so much more for each byte of the file. A few bytes
+# What reading may look at and make, in bytes, and so much more for each byte of the arrays. A few bytes
 # can name the same array or object again and again, so it is what they name that is counted.
 _FREE_BYTES = 256 * 2**20
 _BYTES_PER_BYTE = 32
-_BYTES_OF_A_NAME = 1024
+_BYTES_OF_A_NAME = 8192  # it takes as long to look up as so many bytes to look at
 
 
 class Sizes(dict[str, int]):
@@ -87,12 +87,15 @@ class Reader:
 
     contents: Contents
     kinds: Mapping[str, Kind]
-    n_bytes: int
     objects: list[ReadObject] = field(default_factory=list)
     _used_arrays: set[int] = field(default_factory=set)
     _used_objects: set[int] = field(default_factory=set)
     _spent: int = 0
     _weight: int = 0  # of the object that is being read
+
+    def __post_init__(self) -> None:
+        n_bytes = sum(array.nbytes for array in self.contents.arrays)
+        self._most = _FREE_BYTES + _BYTES_PER_BYTE * n_bytes
 
     def read_objects(self, nodes: Json) -> None:
         """One after the other: an object has only earlier ones inside, so nothing is recursive."""
@@ -118,7 +121,7 @@ class Reader:
         self.spend(array.nbytes + _BYTES_OF_A_NAME)
         if array.dtype.kind == "f":
             known = array[~np.isnan(array)] if nan else array
-            if known.size and not np.abs(known).max() <= LARGEST:
+            if known.size and not float(np.abs(known).max()) <= LARGEST:
                 raise ModelFileError(f"an array has a value that is not a number up to {LARGEST:g}")
         return array
 
@@ -136,9 +139,8 @@ class Reader:
         """Before n bytes are looked at or made."""
         self._spent += n_bytes
         self._weight += n_bytes
-        most = _FREE_BYTES + _BYTES_PER_BYTE * self.n_bytes
-        if self._spent > most:
-            raise ModelFileError(f"to read it would take more than {most:,} bytes")
+        if self._spent > self._most:
+            raise ModelFileError(f"to read it would take more than {self._most:,} bytes")
 
     def refuse_what_is_not_used(self) -> None:
         if len(self._used_arrays) < len(self.contents.arrays):
