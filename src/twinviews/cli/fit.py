@@ -20,7 +20,7 @@ Examples:
   twinviews fit prices.csv --target price -o prices.twinviews
   twinviews fit lab.xlsx --target result --unlabeled all.parquet -o lab.twinviews
   zcat big.csv.gz | twinviews fit - --target class --kind zip=category -o model.twinviews
-"""
+""",
 )
 @click.argument("table")
 @click.option("--target", required=True, metavar="COLUMN", help="What to predict; blank where unknown.")

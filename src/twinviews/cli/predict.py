@@ -19,7 +19,7 @@ Examples:
   twinviews predict prices.twinviews more.csv -o predicted.csv
   twinviews predict prices.twinviews more.parquet --keep id -o predicted.parquet
   cat more.csv | twinviews predict prices.twinviews - -o - | head
-"""
+""",
 )
 @click.argument("model", type=click.Path(dir_okay=False, path_type=Path))
 @click.argument("table")
