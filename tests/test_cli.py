@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from twinviews import load_model
 from twinviews.cli import main
 from twinviews.commands.demo import write_patients
 
+README = Path(__file__).parent.parent / "README.md"
 COMMANDS = ["fit", "predict", "inspect", "compare", "replicate", "demo"]
 
 
@@ -242,6 +244,17 @@ def reading_arguments(options):
     for column, kind in options.kinds.items():
         said += ["--kind", f"{column}={kind}"]
     return said
+
+
+def test_the_readme_shows_what_the_demo_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = run("demo", "-o", tmp_path).stderr.replace(f"{tmp_path}/", "")
+    block = README.read_text().partition("$ twinviews fit patients.csv")[2].partition("\n```")[0]
+    shown = [line for line in block.splitlines()[1:] if line and line != "..."]
+    assert len(shown) == 8
+    for line in shown:
+        assert line.removeprefix("$ ") in said
+    assert "</html>" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_help_needs_no_heavy_package():
