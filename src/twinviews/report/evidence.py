@@ -68,7 +68,7 @@ def gather(
 ) -> Evidence:
     """Judge an estimator on a table, and look into it.
 
-    A quarter of the labels is hidden (of fewer than 40 labels, each fifth in turn); a clone of the
+    A quarter of the labels is hidden (of fewer than 300 labels, each fifth in turn); a clone of the
     estimator is fitted on the others and all rows without a label, and judged on the hidden ones.
     Another clone is fitted with every label: it is the one that is looked into.
 
