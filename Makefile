@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 # Not unlabeled.py, which rewrites a figure of docs/contest from data files of your own.
-BENCHMARKS := fit_speed against_exact rows files clusters tree_reduction picture replication contest
+BENCHMARKS := fit_speed against_exact rows files reading clusters tree_reduction picture replication contest
 
 .PHONY: demo test check format bench replicate clean
 
