@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 # Not unlabeled.py, which rewrites a figure of docs/contest from data files of your own.
-BENCHMARKS := start_up fit_speed against_exact rows files clusters tree_reduction picture replication contest
+BENCHMARKS := start_up fit_speed against_exact rows files clusters tree_reduction picture replication contest reading
 
 .PHONY: demo test check format docs bench replicate clean
 

@@ -214,8 +214,17 @@ def test_a_users_table(tmp_path, where):
         user_set(path, "prize")
     with pytest.raises(ValueError, match="holds words"):
         user_set(path, "colour", "regression")
-    with pytest.raises(ValueError, match="no table that is known here"):
+    with pytest.raises(ValueError, match="no file"):
         user_set(tmp_path / "t.xls", "a")
+
+
+def test_a_users_table_is_read_whatever_its_dialect(tmp_path, where):
+    path = tmp_path / "t.csv"
+    path.write_bytes("Farbe;seit;Preis\nweiß;31.12.2024;2,5\nrot;;4,5\n".encode("cp1252"))
+    table = user_set(path, "Preis", "regression").read(where)
+    assert_array_equal(table.y, [2.5, 4.5])
+    assert table.features["Farbe"].tolist() == ["weiß", "rot"]
+    assert_array_equal(np.isnan(table.features["seit"]), [False, True])
 
 
 # --- statistics --------------------------------------------------------------------------------------

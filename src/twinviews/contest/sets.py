@@ -13,10 +13,11 @@ from typing import Literal
 import numpy as np
 
 from twinviews.datasets.downloads import Files, UnobtainableError
-from twinviews.datasets.formats import Columns, numbered, read_delimited, read_parquet
+from twinviews.datasets.formats import columns_of, numbered, read_delimited
 from twinviews.datasets.origins import RawTable
 from twinviews.datasets.paper_sets import PAPER_SETS, PaperSet, read_raw
 from twinviews.datasets.preparation import Task
+from twinviews.reading import read
 
 Half = Literal["development", "untouched"]
 # A number column with no more distinct values than this, all of them whole, is taken for classes.
@@ -152,7 +153,7 @@ def choose_contest_sets(names: Sequence[str], half: str | None) -> list[ContestS
 
 
 def user_set(path: Path, target: str, task: Task | None = None) -> ContestSet:
-    """A table of the user's: CSV, TSV or Parquet, with a column to predict."""
+    """A table of the user's, in any format that is read, with a column to predict."""
     raw, found = _read_user_table(path, target, task)
     return ContestSet(path.stem, found, str(path), partial(_given, raw))
 
@@ -162,7 +163,7 @@ def _given(raw: RawTable, where: Files) -> RawTable:
 
 
 def _read_user_table(path: Path, target: str, task: Task | None) -> tuple[RawTable, Task]:
-    columns = _user_columns(path)
+    columns = columns_of(read(path).dataset.to_table())
     if target not in columns:
         raise ValueError(
             f"{path} has no column {target!r}. Its columns are {', '.join(list(columns)[:12])}."
@@ -174,15 +175,6 @@ def _read_user_table(path: Path, target: str, task: Task | None) -> tuple[RawTab
         raise ValueError(f"Column {target!r} of {path} holds words, so it cannot be regressed on.")
     raw = RawTable(columns, y)
     return (_with_class_codes(raw) if task == "classification" else raw), task
-
-
-def _user_columns(path: Path) -> Columns:
-    suffix = path.suffix.lower()
-    if suffix == ".parquet":
-        return read_parquet(path)
-    if suffix in (".csv", ".tsv", ".txt"):
-        return read_delimited(path, path.name, delimiter="," if suffix == ".csv" else "\t")
-    raise ValueError(f"{path} is no table that is known here. Use a .csv, .tsv or .parquet file.")
 
 
 def _looks_like_classes(y: np.ndarray) -> bool:

@@ -22,7 +22,7 @@ Columns = dict[str, np.ndarray]
 def read_parquet(path: Path) -> Columns:
     import pyarrow.parquet
 
-    return _columns(pyarrow.parquet.read_table(path))
+    return columns_of(pyarrow.parquet.read_table(path))
 
 
 def read_delimited(
@@ -48,7 +48,7 @@ def read_delimited(
             parse_options=csv.ParseOptions(delimiter=delimiter),
             convert_options=csv.ConvertOptions(strings_can_be_null=True, null_values=["", "NA", "NaN"]),
         )
-    return _columns(table)
+    return columns_of(table)
 
 
 def read_matrix(path: Path, member: str) -> np.ndarray:
@@ -90,12 +90,15 @@ def numbered(matrix: np.ndarray, name: str = "x") -> Columns:
     return {f"{name}{j}": column for j, column in enumerate(matrix.T, start=1)}
 
 
-def _columns(table: pa.Table) -> Columns:
+def columns_of(table: pa.Table) -> Columns:
+    """Dates are counted in whatever unit the table has."""
     found: Columns = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         kind = column.type
         if str(kind).startswith("dictionary"):
             column = column.cast(kind.value_type)
         values = column.to_numpy(zero_copy_only=False)
+        if values.dtype.kind == "M":
+            values = np.where(np.isnat(values), np.nan, values.astype(float))
         found[name] = values if values.dtype == object else values.astype(float)
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,7 +19,8 @@ from twinviews.reading.typed import check_names, find_types, kinds_changed
 # What one row group of a Parquet file may unpack to: it is read at once, and runs of equal values
 # can make much of few bytes.
 _MOST_UNPACKED_BYTES = 2 << 30
-_BATCH_ROWS = 32_768
+# With threads of its own Arrow reads ahead without bounds.
+_IN_ORDER: dict[str, Any] = {"batch_size": 32_768, "use_threads": False}
 
 
 def read_columnar(place: Path, form: str, options: ReadingOptions, source: str) -> Reading:
@@ -98,7 +100,7 @@ def _read_as_text(
     names = [field.name for field in fields]
 
     def text() -> Iterator[pa.RecordBatch]:
-        for batch in dataset.scanner(columns=names, batch_size=_BATCH_ROWS).to_batches():
+        for batch in dataset.to_batches(columns=names, **_IN_ORDER):
             columns = [pc.cast(batch.column(name), pa.string()) for name in names]
             yield pa.record_batch(columns, names=names)
 
@@ -115,7 +117,7 @@ def _check_batches(dataset: ds.Dataset) -> int:
     memory.
     """
     n_rows = 0
-    for batch in dataset.to_batches(batch_size=_BATCH_ROWS):
+    for batch in dataset.to_batches(**_IN_ORDER):
         batch.validate(full=True)
         n_rows += batch.num_rows
     return n_rows

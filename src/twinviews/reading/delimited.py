@@ -21,7 +21,7 @@ from twinviews.reading.typed import Typing, check_names, find_types
 from twinviews.reading.words import DASH, FALSE_IF_ASKED, TRUE_IF_ASKED
 
 # Read at once, and so the most that one row may have.
-_BLOCK_BYTES = 1 << 22
+_BLOCK_BYTES = 1 << 21
 
 
 def read_delimited(paths: Sequence[Path], options: ReadingOptions, source: str) -> Reading:

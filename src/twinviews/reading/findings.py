@@ -65,7 +65,8 @@ def plain_errors(source: str) -> Iterator[None]:
 class Reading:
     """A table, typed, to be read as often as one likes and never whole in memory.
 
-    ``dataset`` keeps what it needs, temporary files included, for as long as it lives.
+    ``dataset`` keeps what it needs, temporary files included, for as long as it lives. To keep memory
+    bounded, scan text files with ``use_threads=False``: with threads Arrow reads far ahead.
     """
 
     source: str
