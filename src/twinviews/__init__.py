@@ -8,6 +8,7 @@ from twinviews.estimators.sssl import SSSLClassifier, SSSLRegressor
 from twinviews.estimators.xks import XKSClassifier, XKSRegressor
 from twinviews.estimators.xnv import XNVClassifier, XNVRegressor
 from twinviews.model_files.files import inspect_model, load_model, save_model
+from twinviews.model_files.onnx_export import export_onnx
 from twinviews.model_selection import LabeledKFold, LabeledStratifiedKFold
 
 __version__ = "0.1.0"
@@ -32,4 +33,5 @@ __all__ = [  # in the order a user meets them
     "save_model",
     "load_model",
     "inspect_model",
+    "export_onnx",
 ]

@@ -374,10 +374,13 @@ class Profile:
 
     kernels: Mapping[str, Any]
 
+    def name_of(self, profile: Any) -> Json:
+        if isinstance(profile, partial):
+            return {"polynomial": profile.keywords["degree"]}
+        return next(name for name, kernel in self.kernels.items() if kernel.profile is profile)
+
     def encode(self, value: Any, writer: Writer) -> Json:
-        if isinstance(value, partial):
-            return {"polynomial": value.keywords["degree"]}
-        return next(name for name, kernel in self.kernels.items() if kernel.profile is value)
+        return self.name_of(value)
 
     def decode(self, node: Json, reader: Reader, sizes: Sizes) -> Any:
         if self.kernels is PRODUCT and isinstance(node, dict) and set(node) == {"polynomial"}:
