@@ -207,6 +207,7 @@ def _read_sparse(node: dict[str, Json], reader: Reader) -> Any:
     if indptr[0] != 0 or indptr[-1] != len(data) or (np.diff(indptr) < 0).any():
         raise ModelFileError("a sparse matrix has rows that do not follow each other")
     check_places(indices, minor)
+    reader.spend(8 * (minor + 1))  # a product with it turns it round, and then has so many rows
     return _SPARSE[form]((data, indices, indptr), shape=tuple(shape))
 
 
