@@ -514,6 +514,17 @@ def test_naming_one_thing_many_times_does_not_make_it_many(regressor, tmp_path):
     refuse(path, sealed(header, arrays), "to read it would take more than")
 
 
+def test_a_sparse_matrix_may_not_claim_any_width(tmp_path):
+    X = rows(20, 2)
+    path = tmp_path / "model"
+    save_model(fitted("KRRRegressor", sparse.csr_array(X), numbers(X)), path)
+    header, arrays = read(path)
+    text = json.dumps(header).replace('"shape": [20, 2]', f'"shape": [20, {10**9}]')
+    forged = json.loads(text.replace('"n_features_in_": 2', f'"n_features_in_": {10**9}'))
+    assert forged != header
+    refuse(path, sealed(forged, arrays), "to read it would take more than")
+
+
 def change(name, **fields):
     """A forger's change of the first object of a kind."""
 

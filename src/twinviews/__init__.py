@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from twinviews.model_files.files import inspect_model as inspect_model
     from twinviews.model_files.files import load_model as load_model
     from twinviews.model_files.files import save_model as save_model
+    from twinviews.model_files.onnx_export import export_onnx as export_onnx
     from twinviews.model_selection import LabeledKFold as LabeledKFold
     from twinviews.model_selection import LabeledStratifiedKFold as LabeledStratifiedKFold
 
@@ -50,6 +51,7 @@ _HOMES = {
     "save_model": "twinviews.model_files.files",
     "load_model": "twinviews.model_files.files",
     "inspect_model": "twinviews.model_files.files",
+    "export_onnx": "twinviews.model_files.onnx_export",
     "LabeledKFold": "twinviews.model_selection",
     "LabeledStratifiedKFold": "twinviews.model_selection",
 }

@@ -18,8 +18,8 @@ _EM_STEPS = 200
 # Members below this share are dismissed: they cost as much to ask as the others.
 _LEAST_SHARE = 0.01
 # Decision values beyond this say no more than that the member is sure.
-_SUREST = 1.5
-_LEAST_PROBABILITY = 1e-9
+SUREST = 1.5
+LEAST_PROBABILITY = 1e-9
 
 
 def weights_by_doubt(errors: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -90,7 +90,7 @@ def blend_classes(held_out: np.ndarray, share: np.ndarray, weight: np.ndarray) -
         weights = m * ((part / part.sum(axis=0)) @ weight) + _PRIOR_LABELS * start
         weights /= weights.sum()
     weights = _without_the_least(weights)
-    log_p = np.log(np.einsum("j,jmk->mk", weights, p) + _LEAST_PROBABILITY)
+    log_p = np.log(np.einsum("j,jmk->mk", weights, p) + LEAST_PROBABILITY)
     return ClassBlend(weights, sureness, _likeliest_factor(log_p, share, weight)[0])
 
 
@@ -100,7 +100,7 @@ def class_log_mixture(decisions: np.ndarray, blend: ClassBlend) -> np.ndarray:
         weight * _probabilities(factor * decision)
         for weight, factor, decision in zip(blend.weights, blend.sureness, decisions, strict=True)
     )
-    return np.asarray(log_softmax(blend.temper * np.log(p + _LEAST_PROBABILITY), axis=1))
+    return np.asarray(log_softmax(blend.temper * np.log(p + LEAST_PROBABILITY), axis=1))
 
 
 def _probabilities(scaled: np.ndarray) -> np.ndarray:
@@ -109,7 +109,7 @@ def _probabilities(scaled: np.ndarray) -> np.ndarray:
 
 def two_sided(decision: np.ndarray) -> np.ndarray:
     """(..., K) decision values within limits; two classes, which have one value, get two."""
-    decision = np.clip(decision, -_SUREST, _SUREST)
+    decision = np.clip(decision, -SUREST, SUREST)
     return np.concatenate([-decision, decision], axis=-1) if decision.shape[-1] == 1 else decision
 
 

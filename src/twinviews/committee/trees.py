@@ -13,7 +13,7 @@ from twinviews.committee.labeled import Labeled, Predictor
 
 # A tree is grown for each class in each round.
 MOST_CLASSES_FOR_BOOSTING = 7
-_LEAST_PROBABILITY = 1e-4
+LEAST_PROBABILITY = 1e-4
 # Of a tree, at most: as many as a byte has bits.
 _LEAVES = 8
 # The lowest bit that is zero, of each byte; that of 255, in which no leaf is left, is never asked for.
@@ -130,7 +130,7 @@ class BoostedClasses:
             p[:, self.known] = np.column_stack([expit(-decision), expit(decision)])
         else:
             p[:, self.known] = softmax(decision, axis=1)
-        log_p = np.log(np.maximum(p, _LEAST_PROBABILITY))
+        log_p = np.log(np.maximum(p, LEAST_PROBABILITY))
         if self.n_classes == 2:
             return (log_p[:, 1:] - log_p[:, :1]) / 8
         return (log_p - log_p.mean(axis=1, keepdims=True)) / 4

@@ -207,6 +207,7 @@ def _read_sparse(node: dict[str, Json], reader: Reader) -> Any:
     if indptr[0] != 0 or indptr[-1] != len(data) or (np.diff(indptr) < 0).any():
         raise ModelFileError("a sparse matrix has rows that do not follow each other")
     check_places(indices, minor)
+    reader.spend(8 * (minor + 1))  # a product with it turns it round, and then has so many rows
     return _SPARSE[form]((data, indices, indptr), shape=tuple(shape))
 
 
@@ -374,10 +375,13 @@ class Profile:
 
     kernels: Mapping[str, Any]
 
+    def name_of(self, profile: Any) -> Json:
+        if isinstance(profile, partial):
+            return {"polynomial": profile.keywords["degree"]}
+        return next(name for name, kernel in self.kernels.items() if kernel.profile is profile)
+
     def encode(self, value: Any, writer: Writer) -> Json:
-        if isinstance(value, partial):
-            return {"polynomial": value.keywords["degree"]}
-        return next(name for name, kernel in self.kernels.items() if kernel.profile is value)
+        return self.name_of(value)
 
     def decode(self, node: Json, reader: Reader, sizes: Sizes) -> Any:
         if self.kernels is PRODUCT and isinstance(node, dict) and set(node) == {"polynomial"}:

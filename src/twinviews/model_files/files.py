@@ -81,9 +81,11 @@ def save_model(
     >>> X = rng.normal(size=(300, 2))
     >>> y = np.where(np.arange(300) < 20, np.sin(X[:, 0]), np.nan)
     >>> model = XNVRegressor(n_components=20, random_state=0).fit(X, y)
-    >>> path = os.path.join(tempfile.mkdtemp(), "sine.twinviews")
-    >>> save_model(model, path, about={"target": "sine"})
-    >>> bool(np.all(load_model(path).predict(X) == model.predict(X)))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "sine.twinviews")
+    ...     save_model(model, path, about={"target": "sine"})
+    ...     again = load_model(path)
+    >>> bool(np.all(again.predict(X) == model.predict(X)))
     True
     """
     check_is_fitted(model)
@@ -116,9 +118,11 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     >>> from sklearn.datasets import load_iris
     >>> from twinviews import SSSLClassifier, load_model, save_model
     >>> X, y = load_iris(return_X_y=True)
-    >>> path = os.path.join(tempfile.mkdtemp(), "iris.twinviews")
-    >>> save_model(SSSLClassifier(n_components=20, random_state=0).fit(X, y), path)
-    >>> load_model(path).predict(X[[0, 50, 100]])
+    >>> model = SSSLClassifier(n_components=20, random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(model, os.path.join(folder, "iris.twinviews"))
+    ...     model = load_model(os.path.join(folder, "iris.twinviews"))
+    >>> model.predict(X[[0, 50, 100]])
     array([0, 1, 2])
     """
     try:
@@ -146,10 +150,11 @@ def inspect_model(path: str | os.PathLike[str]) -> ModelFile:
     >>> from sklearn.datasets import load_iris
     >>> from twinviews import SSSLClassifier, inspect_model, save_model
     >>> X, y = load_iris(return_X_y=True)
-    >>> path = os.path.join(tempfile.mkdtemp(), "iris.twinviews")
     >>> model = SSSLClassifier(n_components=20, random_state=0).fit(X, y)
-    >>> save_model(model, path, about={"target": "species"})
-    >>> found = inspect_model(path)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "iris.twinviews")
+    ...     save_model(model, path, about={"target": "species"})
+    ...     found = inspect_model(path)
     >>> found.model, found.n_features, found.parameters["n_components"], found.about
     ('SSSLClassifier', 4, 20, {'target': 'species'})
     """

@@ -1,0 +1,328 @@
+"""A fitted model's predictions as an ONNX graph, in double precision, for programs without Python."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import singledispatch
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from twinviews.checkpoint import replace_file
+from twinviews.columns import DistanceColumns, ProductColumns
+from twinviews.committee import blend, trees
+from twinviews.committee.anchor_graph import OverAnchors
+from twinviews.committee.committee import ClassCommittee, NumberCommittee
+from twinviews.committee.learned_metric import InMetric
+from twinviews.committee.linear import Plane
+from twinviews.committee.trees import BoostedClasses, Trees
+from twinviews.model_files.container import ModelFileError
+from twinviews.model_files.fields import OF_DISTANCE, OF_PRODUCT
+from twinviews.model_files.onnx_graph import Graph, Value
+from twinviews.model_files.states import MODELS
+from twinviews.scaling import RankScaling, Scaling
+from twinviews.views import FourierColumns, Readout, View
+
+
+def export_onnx(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write the predictions of a fitted model as an ONNX graph (``pip install twinviews[onnx]``).
+
+    Its input ``X`` is (rows, n_features), float64. Outputs are ``prediction`` for numbers, as
+    ``predict`` gives them, and ``label`` and ``probability`` for classes. Models of sparse rows and
+    kernels of one's own have no graph.
+
+    Parameters
+    ----------
+    model : a fitted estimator of twinviews
+    path : path
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import onnxruntime
+    >>> from sklearn.datasets import load_iris
+    >>> from twinviews import SSSLClassifier, export_onnx
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = SSSLClassifier(n_components=20, random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     export_onnx(model, os.path.join(folder, "iris.onnx"))
+    ...     session = onnxruntime.InferenceSession(os.path.join(folder, "iris.onnx"))
+    >>> session.run(["label"], {"X": X[[0, 50, 100]]})[0].tolist()
+    [0, 1, 2]
+    """
+    try:
+        import onnx
+    except ImportError as error:
+        raise ImportError("export_onnx needs onnx. Use: pip install twinviews[onnx]") from error
+    check_is_fitted(model)
+    if MODELS.get(type(model).__name__) is None:
+        raise ValueError(f"{type(model).__name__} is not an estimator of twinviews.")
+    graph = Graph(onnx)
+    try:
+        outputs = _classes(model, graph) if is_classifier(model) else _numbers(model, graph)
+    except ModelFileError as reason:
+        raise ValueError(f"This {type(model).__name__} has no ONNX graph: {reason}.") from None
+    double = onnx.TensorProto.DOUBLE
+    inputs = [onnx.helper.make_tensor_value_info("X", double, ["rows", model.n_features_in_])]
+    replace_file(Path(path), graph.model(inputs, outputs).SerializeToString(deterministic=True))
+
+
+def _numbers(model: Any, graph: Graph) -> list[Any]:
+    decision = _decision(model, graph)
+    shape: list[str | int] = ["rows"]
+    if model._one_column:
+        decision = decision.reshape(-1)
+    else:
+        shape.append(len(model._intercept))
+    graph.name(decision, "prediction")
+    onnx = graph.onnx
+    return [onnx.helper.make_tensor_value_info("prediction", onnx.TensorProto.DOUBLE, shape)]
+
+
+def _classes(model: Any, graph: Graph) -> list[Any]:
+    decision = _decision(model, graph)
+    scaled = decision * np.float64(model._scale)
+    if len(model.classes_) == 2:
+        probability = (-scaled).sigmoid().beside(scaled.sigmoid())
+        chosen = decision.above(np.float64(0)).cast(np.int64).reshape(-1)
+    else:
+        probability, chosen = scaled.softmax(), decision.argmax(1)
+    labels = _plain_classes(model.classes_)
+    graph.name(chosen.look_up(labels), "label")
+    graph.name(probability, "probability")
+    helper, kinds = graph.onnx.helper, graph.onnx.TensorProto
+    of_label = kinds.STRING if labels.dtype == object else helper.np_dtype_to_tensor_dtype(labels.dtype)
+    return [
+        helper.make_tensor_value_info("label", of_label, ["rows"]),
+        helper.make_tensor_value_info("probability", kinds.DOUBLE, ["rows", len(labels)]),
+    ]
+
+
+def _plain_classes(classes: np.ndarray) -> np.ndarray:
+    """Text as objects, numbers and booleans as they are."""
+    if classes.dtype.kind in "OU":
+        if not all(isinstance(label, str) for label in classes):
+            raise ModelFileError("its classes are objects other than text")
+        return classes.astype(object)
+    return classes
+
+
+def _decision(model: Any, graph: Graph) -> Value:
+    X = Value(graph, "X")
+    if model._scaling is not None:
+        X = _graph_of(model._scaling, X)
+    committees = getattr(model, "_committees", None)
+    if committees is None:
+        return _graph_of(model._readout, X) + model._intercept
+    decisions = [_graph_of(committee, X) for committee in committees]
+    return decisions[0] if len(decisions) == 1 else graph.apply("Concat", *decisions, axis=1)
+
+
+@singledispatch
+def _graph_of(part: Any, X: Value) -> Value:
+    """What a part of a model makes of rows."""
+    raise ModelFileError(f"{type(part).__name__} cannot be written as one")
+
+
+# --- scales ----------------------------------------------------------------------------------------
+
+
+@_graph_of.register
+def _(scaling: Scaling, X: Value) -> Value:
+    Z = (X - scaling.centre.astype(float)) / scaling.spread.astype(float)
+    if scaling.clip is None:
+        return Z
+    return Z / ((Z / np.float64(scaling.clip)).power(2) + np.float64(1)).sqrt()
+
+
+@_graph_of.register
+def _(scaling: RankScaling, X: Value) -> Value:
+    """Linear between the knots: find the piece that a value is in, then look up its line."""
+    D, most = len(scaling.knots), max(len(knots) for knots in scaling.knots)
+    starts = np.full((D, most), np.finfo(float).max)  # where pieces begin; those that are not never do
+    at, value, slope = np.zeros((3, D, most))
+    low, high = np.zeros((2, D))
+    for column, (knots, values) in enumerate(zip(scaling.knots, scaling.values, strict=True)):
+        pieces = len(knots) - 1
+        low[column], high[column] = knots[0], knots[-1]
+        starts[column, :pieces] = knots[:-1]
+        at[column, :pieces], value[column, :pieces] = knots[:-1], values[:-1]
+        slope[column, :pieces] = np.diff(values) / np.diff(knots)
+        if pieces == 0:  # a column that was constant
+            value[column, 0] = values[0]
+    within = X.graph.apply("Min", X.graph.apply("Max", X, low), high)
+    begun = X.graph.apply("GreaterOrEqual", within.reshape(-1, D, 1), starts[None])
+    piece = begun.cast(np.int64).sum(2, keep=False) - np.int64(1)
+    place = X.graph.apply("Max", piece, np.int64(0)) + most * np.arange(D, dtype=np.int64)
+    off = within - place.look_up(at.ravel())
+    return place.look_up(value.ravel()) + place.look_up(slope.ravel()) * off
+
+
+# --- views -----------------------------------------------------------------------------------------
+
+
+@_graph_of.register
+def _(view: View, X: Value) -> Value:
+    return _graph_of(view.columns, X) @ view.W
+
+
+@_graph_of.register
+def _(readout: Readout, X: Value) -> Value:
+    return _graph_of(readout.view, X) + readout.constant
+
+
+def _distance(q: Value, scale: float) -> Value:
+    return (q * np.float64(-2 * scale)).at_least(0).sqrt()
+
+
+def _matern32(q: Value) -> Value:
+    r = _distance(q, 3)
+    return (r + np.float64(1)) * (-r).exp()
+
+
+def _matern52(q: Value) -> Value:
+    r = _distance(q, 5)
+    return (r + r * r / np.float64(3) + np.float64(1)) * (-r).exp()
+
+
+_PROFILES: dict[str, Callable[[Value], Value]] = {
+    "gaussian": lambda q: q.at_most(0).exp(),
+    "laplace": lambda q: (-_distance(q, 1)).exp(),
+    "matern32": _matern32,
+    "matern52": _matern52,
+}
+
+
+@_graph_of.register
+def _(columns: DistanceColumns, X: Value) -> Value:
+    D = len(columns.centre)
+    U = (X - columns.centre) / _in_each(columns.sigma, D)
+    q = U @ columns.right[:D] - (U * U).sum(1) * np.float64(0.5) + columns.right[-1]
+    return _PROFILES[OF_DISTANCE.name_of(columns.profile)](q)
+
+
+@_graph_of.register
+def _(columns: ProductColumns, X: Value) -> Value:
+    if sparse.issparse(columns.right):
+        raise ModelFileError("its rows are sparse")
+    if columns.unit_length:
+        X = X / (X * X).sum(1).sqrt().at_least(np.finfo(float).tiny)
+    product = X @ columns.right
+    name = OF_PRODUCT.name_of(columns.profile)
+    return product if isinstance(name, str) else (product + np.float64(1)).power(name["polynomial"])
+
+
+@_graph_of.register
+def _(columns: FourierColumns, X: Value) -> Value:
+    angles = X @ columns.frequencies + columns.phases
+    return angles.cos() * _in_each(np.sqrt(2 / columns.n_components), len(columns.phases))
+
+
+def _in_each(number: float, n_columns: int) -> np.ndarray:
+    """A single number beside a matrix product onnxruntime draws into it, in single precision."""
+    return np.full(n_columns, number)
+
+
+# --- committees ------------------------------------------------------------------------------------
+
+
+@_graph_of.register
+def _(committee: NumberCommittee, X: Value) -> Value:
+    total = sum(member.weight for member in committee.members)
+    parts = [
+        member.clip(*committee.bounds) * np.float64(seat.weight / total)
+        for seat, member in _asked(committee, X)
+    ]
+    return _sum(parts)
+
+
+@_graph_of.register
+def _(committee: ClassCommittee, X: Value) -> Value:
+    weights, sureness, temper = committee.blend
+    parts = []
+    for place, (_, decision) in enumerate(_asked(committee, X)):
+        sides = decision.clip(-blend.SUREST, blend.SUREST)
+        if committee.held_out.shape[1] == 1:
+            sides = (-sides).beside(sides)
+        parts.append((sides * sureness[place]).softmax() * weights[place])
+    log_p = (_sum(parts) + np.float64(blend.LEAST_PROBABILITY)).log()
+    mixture = (log_p * np.float64(temper)).log_softmax()
+    if committee.held_out.shape[1] > 1:
+        return mixture
+    return mixture.columns(np.array([1])) - mixture.columns(np.array([0]))
+
+
+def _asked(committee: NumberCommittee | ClassCommittee, X: Value) -> list[tuple[Any, Value]]:
+    """Each member, and what it says of the rows."""
+    scales = {seat.scale: committee.scales[seat.scale] for seat in committee.members}
+    on = {name: X if scale is None else _graph_of(scale, X) for name, scale in scales.items()}
+    return [(seat, _graph_of(seat.fit, on[seat.scale])) for seat in committee.members]
+
+
+def _sum(parts: list[Value]) -> Value:
+    total, *others = parts
+    for part in others:
+        total = total + part
+    return total
+
+
+@_graph_of.register
+def _(fit: InMetric, X: Value) -> Value:
+    L = fit.metric.L
+    Z = X * L if L.ndim == 1 else X @ L
+    return _graph_of(fit.fit.columns, Z) @ fit.fit.alpha + fit.fit.constant
+
+
+@_graph_of.register
+def _(plane: Plane, X: Value) -> Value:
+    return X @ plane.coef + plane.constant
+
+
+@_graph_of.register
+def _(fit: OverAnchors, X: Value) -> Value:
+    centres = fit.anchors.centres
+    k = min(fit.anchors.neighbours, len(centres) - 1)
+    lengths = np.square(centres).sum(axis=1)
+    squares = (X * X).sum(1) - X @ (2 * centres.T) + lengths
+    near, place = X.graph.apply("TopK", squares, np.array([k + 1]), largest=0, outputs=2)
+    near = near.at_least(0)
+    inner = near.columns(np.arange(k))
+    weight = (inner * np.float64(-2) / (near.columns(np.array([k])) + np.float64(1e-12))).exp()
+    share = weight / weight.sum(1)
+    values = place.columns(np.arange(k)).look_up(fit.values)  # (rows, k, t)
+    return (share.reshape(-1, k, 1) * values).sum(1, keep=False) + fit.constant
+
+
+@_graph_of.register
+def _(fit: Trees, X: Value) -> Value:
+    """The first leaf of each tree that no node rules out, found by counting the nodes that do."""
+    rounds, k, nodes = fit.feature.shape
+    n_trees, leaves = rounds * k, fit.value.shape[2]
+    bits = (fit.left_out[..., None] >> np.arange(leaves, dtype=np.uint8)) & 1
+    above = X.columns(fit.feature.ravel()).above(fit.threshold.ravel()).cast(np.float32)
+    by_tree = above.reshape(-1, n_trees, nodes).transpose(1, 0, 2)
+    ruled_out = by_tree @ bits.reshape(n_trees, nodes, leaves).astype(np.float32)
+    free = X.graph.apply("Less", ruled_out, np.float32(0.5))
+    leaf = free.cast(np.int32).argmax(2)
+    place = leaf + leaves * np.arange(n_trees, dtype=np.int64)[:, None]
+    added = place.look_up(fit.value.ravel()).reshape(rounds, k, -1)
+    return added.sum(0, keep=False).transpose(1, 0) + fit.baseline
+
+
+@_graph_of.register
+def _(fit: BoostedClasses, X: Value) -> Value:
+    decision = _graph_of(fit.trees, X)
+    if len(fit.trees.baseline) == 1:
+        p = (-decision).sigmoid().beside(decision.sigmoid())
+    else:
+        p = decision.softmax()
+    of_all = p @ np.eye(fit.n_classes)[fit.known]
+    log_p = of_all.at_least(trees.LEAST_PROBABILITY).log()
+    if fit.n_classes == 2:
+        return (log_p.columns(np.array([1])) - log_p.columns(np.array([0]))) / np.float64(8)
+    return (log_p - log_p.sum(1) / np.float64(fit.n_classes)) / np.float64(4)
