@@ -245,6 +245,36 @@ def test_column_names_and_given_landmarks_come_back(tmp_path):
         loaded.predict(X.rename(columns={"a": "z"}))
 
 
+@pytest.fixture(scope="module")
+def of_a_raw_table():
+    """A model of words, dates, booleans and blanks, and its table."""
+    rng = np.random.default_rng(0)
+    N = 120
+    table = pd.DataFrame(
+        {
+            "id": np.arange(N),
+            "town": np.where(rng.random(N) < 0.1, None, rng.choice(["Rome", "Oslo", "Bern"], N)),
+            "maker": [f"m{k}" for k in rng.geometric(0.05, N)],
+            "size": np.where(rng.random(N) < 0.1, np.nan, rng.normal(size=N)),
+            "when": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 9000, N), "h"),
+            "old": rng.random(N) < 0.5,
+        }
+    )
+    y = np.where(np.arange(N) < 20, rng.normal(size=N), np.nan)
+    return small("XNVRegressor").fit(table, y), table
+
+
+def test_a_model_of_a_raw_table_comes_back(of_a_raw_table, tmp_path):
+    model, table = of_a_raw_table
+    save_model(model, tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    assert_array_equal(again.predict(table), model.predict(table))
+    assert_array_equal(again.predict_interval(table), model.predict_interval(table))
+    assert again.feature_names_in_.tolist() == table.columns.tolist()
+    save_model(again, tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+
+
 def test_about_comes_back(tmp_path):
     X = rows()
     model = fitted("SSSLRegressor", X, numbers(X))
@@ -525,7 +555,7 @@ def test_a_sparse_matrix_may_not_claim_any_width(tmp_path):
     refuse(path, sealed(forged, arrays), "to read it would take more than")
 
 
-def change(name, **fields):
+def change(name, /, **fields):
     """A forger's change of the first object of a kind."""
 
     def apply(header):
@@ -552,9 +582,9 @@ def change_model(part, **fields):
         (change("Member", weight=1), "Member.weight: 1 is no number"),
         (change("InMetric", metric=0), "has no business"),
         (change("InMetric", kind="os.system"), "unknown kind, 'os.system'"),
-        (change_model("state", n_features_in_=3), "size D is 3 in one place and 2 in another"),
+        (change_model("state", n_features_in_=3), "3 columns do not become 2 numbers"),
         (change_model("state", _one_column=True), "one column of labels does not go with 2 targets"),
-        (change_model("state", feature_names_in_=["a"]), "size D"),
+        (change_model("state", feature_names_in_=["a"]), "size F is 2 in one place and 1 in another"),
         (change_model("parameters", sigma="own"), "sigma='own' must be a finite number"),
         (change_model("parameters", n_threads=10**6), "n_threads=1000000"),
         (change_model("parameters", random_state="now"), "random_state='now' is no seed"),
@@ -569,6 +599,26 @@ def change_model(part, **fields):
 def test_each_field_is_checked(forge, message, regressor, tmp_path):
     path = tmp_path / "model"
     save_model(regressor, path)
+    header, arrays = read(path)
+    forge(header)
+    refuse(path, sealed(header, arrays), message)
+
+
+@pytest.mark.parametrize(
+    ("forge", "message"),
+    [
+        (change("NumberCode", name="town"), "not told apart by their names"),
+        (change("LevelCode", levels=[]), "size D|do not become"),
+        (change("DateCode", of_day="yes"), "neither true nor false"),
+        (change("NumberCode", mean=None), "is no number"),
+        (change("LeftOut", why=3), "no text"),
+        (change_model("state", _encoder=None), "belongs to nothing"),
+        (change_model("state", n_features_in_=9), "size F is"),
+    ],
+)
+def test_codes_of_columns_are_checked(forge, message, of_a_raw_table, tmp_path):
+    path = tmp_path / "model"
+    save_model(of_a_raw_table[0], path)
     header, arrays = read(path)
     forge(header)
     refuse(path, sealed(header, arrays), message)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import onnxruntime
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -121,4 +122,7 @@ def test_what_has_no_graph_says_so(tmp_path):
         model = KRRRegressor(kernel=kernel).fit(sparse.csr_array(X), numbers(X))
         with pytest.raises(ValueError, match=r"no ONNX graph: .*parse"):
             export_onnx(model, path)
+    words = pd.DataFrame({"a": X[:, 0], "b": np.where(X[:, 0] > 0, "up", "down")})
+    with pytest.raises(ValueError, match="fitted on a table of words"):
+        export_onnx(KRRRegressor().fit(words, numbers(X)), path)
     assert not path.exists()

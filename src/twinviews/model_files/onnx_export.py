@@ -62,6 +62,11 @@ def export_onnx(model: Any, path: str | os.PathLike[str]) -> None:
     check_is_fitted(model)
     if MODELS.get(type(model).__name__) is None:
         raise ValueError(f"{type(model).__name__} is not an estimator of twinviews.")
+    if model._encoder is not None:
+        raise ValueError(
+            f"This {type(model).__name__} was fitted on a table of words, dates or blanks, and its graph "
+            f"takes numbers. Fit it on what TableEncoder makes of the table."
+        )
     graph = Graph(onnx)
     try:
         outputs = _classes(model, graph) if is_classifier(model) else _numbers(model, graph)
