@@ -190,7 +190,7 @@ GOOD = (
             header=[f" {name} " for name in COLUMNS],
         ),
         true=ALL - {"city"},
-        says=("blanks around names left out",),
+        says=("needless blanks in names left out",),
     ),
     _text(
         "two columns of one name",
@@ -258,6 +258,7 @@ GOOD = (
         "the last row has a word",
         delimited(_with(as_text(), late=[*_cycle("1", "2", "3")[:-1], "many"])),
         kinds=_plus(late="category"),
+        says=("late is a category: 'many' in row 96 is no number (--kind late=number)",),
     ),
     _text(
         "postal codes",
@@ -344,6 +345,7 @@ GOOD = (
         "a date that is none",
         delimited(_with(as_text(), paid=[*_cycle("28.02.2023")[:-1], "31.02.2023"])),
         kinds=_plus(paid="category"),
+        says=("paid is a category: '31.02.2023' in row 96 is no date (--kind paid=date)",),
     ),
     _text(
         "truth",
@@ -379,6 +381,14 @@ GOOD = (
         delimited(_with(as_text(), notes=_cycle(""), always=_cycle("7"))),
         kinds=_plus(notes="empty", always="number"),
         says=("notes is empty",),
+    ),
+    _text(
+        "a name of two lines",
+        delimited(
+            _with(as_text(), a=_cycle("1", "2")),
+            header=["id", "city", "when", "size", "count", "per\nday", "y"],
+        ),
+        kinds=_plus(**{"per day": "number"}),
     ),
     _text(
         "names that are no names",

@@ -170,7 +170,7 @@ def choose(
         chosen[name] = _likeliest(summary.possible, decimal, month_first, commas_separate)
         guesses += _remarks(name, chosen[name], summary.possible, fixed)
     signs = {one.decimal for one in chosen.values() if isinstance(one, Number)}
-    if signs:
+    if signs and options.decimal is None:
         words = " and ".join(repr(sign) for sign in sorted(signs))
         guesses.insert(0, Guess(f"decimal {words}", "--decimal"))
     return Choice(chosen, (*guesses, kinds_in_words([one.kind for one in chosen.values()])))

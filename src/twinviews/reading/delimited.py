@@ -37,7 +37,8 @@ def read_delimited(paths: Sequence[Path], options: ReadingOptions, source: str) 
         dataset = files.dataset(typing)
     else:
         dataset = typed_copy(typing.convert(files.text()), typing.schema)
-    guesses = (*files.dialect.guesses, files.dialect.encoding_guess, *typing.guesses)
+    encoding = () if options.encoding is not None else (files.dialect.encoding_guess,)
+    guesses = (*files.dialect.guesses, *encoding, *typing.guesses)
     return Reading(source, dataset, guesses, typing.n_rows)
 
 

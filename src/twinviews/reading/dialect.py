@@ -115,6 +115,8 @@ def find_dialect(head: bytes, whole: bool, options: ReadingOptions, source: str)
         guesses = (Guess(f"delimiter {word}", "--delimiter"), *guesses)
     if options.quote is None and quote != '"':
         guesses = (*guesses, Guess(f"quote {quote!r}", "--quote"))
+    if escape is not None:
+        guesses = (*guesses, Guess("backslashes before quotes in cells"))
     return Dialect(encoding, sure, delimiter, quote, escape, look.lines_above, names, guesses)
 
 
@@ -215,10 +217,10 @@ def _names_of(look: _Look, source: str) -> tuple[tuple[str, ...], tuple[Guess, .
 
 
 def column_names(header: list[str]) -> tuple[tuple[str, ...], tuple[Guess, ...]]:
-    """Names without blanks around them, every column with its own; and what had to be changed."""
+    """Names on one line without blanks around, every column with its own; and what was changed."""
     names: list[str] = []
     guesses = []
-    bare = [cell.strip() for cell in header]
+    bare = [re.sub(r"[\s\x00-\x1f\x7f]+", " ", cell).strip() for cell in header]
     for place, name in enumerate(bare, start=1):
         own = name or f"column_{place}"
         number = 2
@@ -230,5 +232,5 @@ def column_names(header: list[str]) -> tuple[tuple[str, ...], tuple[Guess, ...]]
             guesses.append(Guess(f"column {place} is another {name}: called {own}"))
         names.append(own)
     if bare != list(header):
-        guesses.append(Guess("blanks around names left out"))
+        guesses.append(Guess("needless blanks in names left out"))
     return tuple(names), tuple(guesses)

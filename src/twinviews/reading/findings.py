@@ -21,7 +21,9 @@ class Guess:
     option: str | None = None
 
     def __str__(self) -> str:
-        return self.what if self.option is None else f"{self.what} ({self.option})"
+        """One line, whatever the names of columns hold."""
+        words = self.what if self.option is None else f"{self.what} ({self.option})"
+        return " ".join(words.split())
 
 
 @dataclass(frozen=True)

@@ -16,18 +16,18 @@ from twinviews.reading.options import ReadingOptions
 from twinviews.reading.workbook import read_workbook
 
 STANDARD_INPUT = "-"
-# First bytes of what people take for tables, and what to do about it.
+# First bytes of what people take for tables, what it is, and the remedy.
 _NO_TABLES = (
-    (b"%PDF", "a PDF. Save the table as CSV"),
-    (b"SQLite format 3", "a database. Write the table to a CSV file"),
-    (b"\x89PNG", "a picture"),
-    (b"\xff\xd8\xff", "a picture"),
-    (b"\x93NUMPY", "a NumPy array. Save it as Parquet or CSV with names of columns"),
-    (b"\x80\x04\x95", "a pickle, which can run programs. Save the table as Parquet or CSV"),
-    (b"<", "a web page or XML. Save the table as CSV"),
-    (b"BZh", "packed. Unpack it first"),
-    (b"\xfd7zXZ", "packed. Unpack it first"),
-    (b"(\xb5/\xfd", "packed. Unpack it first"),
+    (b"%PDF", "a PDF", "Save the table as CSV"),
+    (b"SQLite format 3", "a database", "Write the table to a CSV file"),
+    (b"\x89PNG", "a picture", "Type the table, or find its source"),
+    (b"\xff\xd8\xff", "a picture", "Type the table, or find its source"),
+    (b"\x93NUMPY", "a NumPy array", "Save it as Parquet or CSV, with names of columns"),
+    (b"\x80\x04\x95", "a pickle, which can run programs", "Save the table as Parquet or CSV"),
+    (b"<", "a web page or XML", "Save the table as CSV"),
+    (b"BZh", "packed by bzip2", "Unpack it first"),
+    (b"\xfd7zXZ", "packed by xz", "Unpack it first"),
+    (b"(\xb5/\xfd", "packed by zstd", "Unpack it first"),
 )
 
 
@@ -118,9 +118,9 @@ def _read_packed(path: Path, options: ReadingOptions, source: str) -> Reading:
 
 
 def _read_text(path: Path, first: bytes, options: ReadingOptions, source: str) -> Reading:
-    for magic, what in _NO_TABLES:
+    for magic, what, remedy in _NO_TABLES:
         if first.lstrip().startswith(magic):
-            raise ValueError(f"{source} is {what}: it is no table.")
+            raise ValueError(f"{source} is {what}, not a table. {remedy}.")
     start = first.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     if start == b"{":
         return read_json_lines(path, options, source)

@@ -16,6 +16,8 @@ from twinviews.reading.options import ReadingOptions
 from twinviews.reading.spellings import Code, Spelling, Text
 from twinviews.reading.words import DASH
 
+# After so many values of one kind, one of another is worth a word.
+_LONG = 20
 Batches = Iterable[pa.RecordBatch]
 # Says where row i of a table is, in the words of its file: "prices.csv, line 17".
 Where = Callable[[int], str]
@@ -69,18 +71,43 @@ def find_types(
     missing = MissingWords.of(options)
     kept = [name for name in names if options.kinds.get(name) != "skip"]
     summaries = {name: ColumnSummary(offered_to(name, options)) for name in kept}
-    n_rows = 0
+    n_rows, spoilt = 0, []
     with ThreadPoolExecutor(pa.cpu_count()) as pool:
         for batch in batches:
             columns = [batch.column(name) for name in kept]
             try:
                 found = pool.map(partial(_look, options, missing), summaries.items(), columns)
-                summaries = dict(zip(kept, found, strict=True))
+                after = dict(zip(kept, found, strict=True))
             except _WrongValueError as error:
                 raise ValueError(f"{where(n_rows + error.row)}, {error.what}") from None
+            for name, seen in summaries.items():
+                if _is_typed(seen) and not _is_typed(after[name]):
+                    spoilt += _what_spoilt(name, seen, batch.column(name), n_rows, missing)
+            summaries = after
             n_rows += batch.num_rows
     choice = choose(summaries, options, commas_separate=commas_separate)
-    return Typing(summaries, choice.spellings, missing, choice.guesses, n_rows)
+    return Typing(summaries, choice.spellings, missing, (*spoilt, *choice.guesses), n_rows)
+
+
+def _is_typed(summary: ColumnSummary) -> bool:
+    """Whether a column can still be more than text."""
+    return not all(isinstance(one, Text | Code) for one in summary.possible)
+
+
+def _what_spoilt(
+    name: str, seen: ColumnSummary, strings: pa.Array, n_rows: int, missing: MissingWords
+) -> list[Guess]:
+    """The value that made a category of what had long been a column of numbers, dates or booleans."""
+    typed = tuple(one for one in seen.possible if not isinstance(one, Text | Code))
+    row = _first_unfit(strings, typed, missing)
+    before = ColumnSummary.of(strings.slice(0, row), typed, missing)
+    if seen.n_values + before.n_values < _LONG:
+        return []
+    kind = before.possible[0].kind
+    what = (
+        f"{name} is a category: {strings[row].as_py()[:30]!r} in row {n_rows + row + 1:,} is no {kind}"
+    )
+    return [Guess(what, f"--kind {name}={kind}")]
 
 
 class _WrongValueError(Exception):
