@@ -236,7 +236,7 @@ def test_a_wrong_table_ends_in_one_line(messy, tmp_path):
 
 def reading_arguments(options):
     said = []
-    for name in ("delimiter", "encoding", "decimal", "sheet"):
+    for name in ("delimiter", "quote", "encoding", "decimal", "sheet"):
         value = getattr(options, name)
         said += [] if value is None else [f"--{name}", value]
     if options.missing is not None:

@@ -14,6 +14,7 @@ class TableOptions(NamedTuple):
     """As the user gave them; None or empty: find out."""
 
     delimiter: str | None
+    quote: str | None
     encoding: str | None
     decimal: str | None
     sheet: str | None
@@ -27,6 +28,7 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_options(
         *args: Any,
         delimiter: str | None,
+        quote: str | None,
         encoding: str | None,
         decimal: str | None,
         sheet: str | None,
@@ -34,7 +36,7 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
         kind: tuple[str, ...],
         **others: Any,
     ) -> Any:
-        reading = TableOptions(delimiter, encoding, decimal, sheet, missing, dict(_pairs(kind)))
+        reading = TableOptions(delimiter, quote, encoding, decimal, sheet, missing, dict(_pairs(kind)))
         return command(*args, reading=reading, **others)
 
     with_options.__name__, with_options.__doc__ = command.__name__, command.__doc__
@@ -46,6 +48,7 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 _OPTIONS = [
     click.option("--delimiter", metavar="SIGN", help="Between cells: one character, or tab."),
+    click.option("--quote", metavar="SIGN", help="Around cells that hold the delimiter."),
     click.option("--encoding", metavar="NAME", help="Of text files: utf-8, cp1252, ..."),
     click.option("--decimal", type=click.Choice([".", ","]), help="Sign before the decimals."),
     click.option("--sheet", metavar="NAME", help="Of a workbook; the first one if not said."),

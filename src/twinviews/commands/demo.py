@@ -16,7 +16,8 @@ from twinviews.commands.predict import predict_rows
 
 _N_LABELED = 120
 _NOTHING_SAID: dict[str, Any] = {
-    "delimiter": None, "encoding": None, "decimal": None, "sheet": None, "missing": None, "kinds": {},
+    "delimiter": None,
+    "quote": None, "encoding": None, "decimal": None, "sheet": None, "missing": None, "kinds": {},
 }  # fmt: skip
 
 

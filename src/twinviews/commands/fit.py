@@ -46,10 +46,11 @@ def fit_model(
     say(goal.words(found_out=task is None))
     kinds = _kinds_of_inputs(options, target)
     estimator = _estimator(goal.task, quick, seed)
-    model = clone(estimator).fit_table(
-        found.dataset, target=target, unlabeled=[other.dataset for other in more] or None,
-        encode=True, kinds=kinds,
-    )  # fmt: skip
+    with found.plain_errors():
+        model = clone(estimator).fit_table(
+            found.dataset, target=target, unlabeled=[other.dataset for other in more] or None,
+            encode=True, kinds=kinds,
+        )  # fmt: skip
     say(_columns_in_words(model))
     error = _error(model, goal)
     say(_error_in_words(error, goal.task))
@@ -87,6 +88,7 @@ def options_of(reading: Mapping[str, Any], expected: Mapping[str, str] | None = 
     missing = reading["missing"]
     return ReadingOptions(
         delimiter=reading["delimiter"],
+        quote=reading["quote"],
         encoding=reading["encoding"],
         decimal=reading["decimal"],
         sheet=reading["sheet"],

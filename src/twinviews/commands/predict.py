@@ -29,11 +29,12 @@ def predict_rows(
     found = read(table, options_of(reading, expected=about.get("kinds")))
     say(str(found))
     kept = found.dataset.schema.names if keep is None else keep
-    batches = model.predict_batches(found.dataset, keep=kept, coverage=coverage)
-    first = next(batches, None)
-    if first is None:
-        raise ValueError(f"{found.source} has no rows to predict for.")
-    n_rows = write(chain([first], batches), first.schema, output, formulas=formulas)
+    with found.plain_errors():
+        batches = model.predict_batches(found.dataset, keep=kept, coverage=coverage)
+        first = next(batches, None)
+        if first is None:
+            raise ValueError(f"{found.source} has no rows to predict for.")
+        n_rows = write(chain([first], batches), first.schema, output, formulas=formulas)
     if output != "-":
         say(f"Wrote {output}: {n_rows:,} rows.")
     added = [name for name in first.schema.names if name not in kept]

@@ -64,7 +64,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str]) -> None:
         raise ValueError(f"{type(model).__name__} is not an estimator of twinviews.")
     if model._encoder is not None:
         raise ValueError(
-            f"This {type(model).__name__} was fitted on a table of words, dates or blanks, and its graph "
+            f"This {type(model).__name__} was fitted on a table of words, dates or blanks, and a graph "
             f"takes numbers. Fit it on what TableEncoder makes of the table."
         )
     graph = Graph(onnx)

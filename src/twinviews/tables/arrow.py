@@ -120,7 +120,7 @@ class ArrowTable(BlockTable):
     """A data set of Arrow: Parquet, CSV or IPC files, or a table in memory.
 
     A row group of a Parquet file is read by the thread that works on it, so reading and computing
-    overlap; of other formats Arrow reads ahead on threads of its own.
+    overlap; files of other formats are read by one thread and worked on by all.
     """
 
     def __init__(
@@ -134,7 +134,8 @@ class ArrowTable(BlockTable):
             for fragment in self.dataset.get_fragments():
                 yield from fragment.split_by_row_group()
         else:
-            yield from self._scanner(self.dataset).to_batches()
+            # Arrow's own threads read ahead without end: a CSV file would be in memory, all of it.
+            yield from self._scanner(self.dataset, use_threads=False).to_batches()
 
     def _is_parquet(self) -> bool:
         return bool(self.dataset.format.default_extname == "parquet")
