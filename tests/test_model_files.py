@@ -770,7 +770,7 @@ def test_loading_runs_no_code_and_opens_nothing_else(tiny):
     """An audit hook in a fresh process sees what loading does."""
     program = f"""
 import sys
-import twinviews
+from twinviews import load_model
 
 path, seen, watching = {str(tiny[0])!r}, [], False
 
@@ -780,7 +780,7 @@ def watch(event, arguments):
 
 sys.addaudithook(watch)
 watching = True
-twinviews.load_model(path)
+load_model(path)
 watching = False
 for event, arguments in seen:
     assert event not in ("exec", "compile", "import", "os.system", "subprocess.Popen"), arguments

@@ -165,7 +165,7 @@ def test_results_of_another_run_are_not_mixed_in(folder, finished, tmp_path):
     with Store(output / STORE_NAME) as store:
         store.claim("data of ibn_sina", "another table")
     done = CliRunner().invoke(main, ["replicate", "--offline", *arguments(folder, output, 2)])
-    assert done.exit_code == 1
+    assert done.exit_code == 3
     assert "holds results of another run: its data of ibn_sina" in done.output
     assert len(done.output.splitlines()) <= 2
 
@@ -175,7 +175,7 @@ def test_a_quick_run_is_not_mixed_with_a_full_one(folder, finished):
     done = CliRunner().invoke(
         main, ["replicate", "--offline", "--quick", *arguments(folder, output, 2)]
     )
-    assert done.exit_code == 1
+    assert done.exit_code == 3
     assert "another run: its kind" in done.output
 
 
