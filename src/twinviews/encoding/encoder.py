@@ -70,13 +70,18 @@ def facts_of_table(table: Table, kinds: Mapping[str, Kind]) -> TableFacts:
 
 
 def encoder_of(facts: TableFacts, given: Mapping[str, Kind]) -> Encoder:
+    """From the facts of all rows, which must leave something to learn from."""
     encoder = Encoder(code_columns(facts, given))
+    check_not_empty(encoder, facts)
+    return encoder
+
+
+def check_not_empty(encoder: Encoder, facts: TableFacts) -> None:
     if not encoder.names:
         reasons = "; ".join(f"{code.name!r}: {code.words}" for code in encoder.codes)
         raise ValueError(
             f"No input column of n_samples={facts.n_rows} rows is left to learn from. {reasons}."
         )
-    return encoder
 
 
 class EncodedTable:

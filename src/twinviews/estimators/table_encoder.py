@@ -83,12 +83,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         -------
         self
         """
-        return self._code(self._facts_of(X, reset=True))
+        self._code(self._facts_of(X, reset=True))
+        self._check_not_empty()
+        return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Take in more rows: the outcome is that of one fit on all of them."""
         if not hasattr(self, "_facts"):
-            return self.fit(X)
+            return self._code(self._facts_of(X, reset=True))
         return self._code(self._facts.merge(self._facts_of(X, reset=False)))
 
     def merge(self, other: Self) -> Self:
@@ -114,6 +116,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         array of shape (n_samples, n_outputs)
         """
         check_is_fitted(self)
+        self._check_not_empty()
         return self._encoder(self._as_arrow(X, reset=False))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -130,11 +133,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return facts_of_frame(frame, kinds_of(frame.schema, names, self.kinds or {}))
 
     def _code(self, facts: TableFacts) -> Self:
-        from twinviews.encoding.encoder import encoder_of
+        from twinviews.encoding.encoder import Encoder
+        from twinviews.encoding.rules import code_columns
 
-        self._encoder = encoder_of(facts, self.kinds or {})
+        self._encoder = Encoder(code_columns(facts, self.kinds or {}))
         self._facts, self.columns_ = facts, list(self._encoder.codes)
         return self
+
+    def _check_not_empty(self) -> None:
+        """The first rows of a stream may say nothing; all of them together must."""
+        from twinviews.encoding.encoder import check_not_empty
+
+        check_not_empty(self._encoder, self._facts)
 
     def _as_arrow(self, X: Any, *, reset: bool) -> Any:
         if is_frame(X):
