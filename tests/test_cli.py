@@ -1,12 +1,17 @@
 """The command line as a person uses it: files in, files out, one line for what is wrong."""
 
 import json
+import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
@@ -14,9 +19,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import twinviews
 from messy.tables import GOOD, WRONG
-from twinviews import load_model
+from twinviews import XNVRegressor, load_model, save_model
 from twinviews.cli import main
 from twinviews.commands.demo import write_patients
+from twinviews.commands.sample import sample_rows
 
 README = Path(__file__).parent.parent / "README.md"
 COMMANDS = ["fit", "predict", "inspect", "compare", "replicate", "demo"]
@@ -115,7 +121,7 @@ def test_machines_read_json(folder):
     assert (done["task"], done["n_labeled"], done["n_unlabeled"]) == ("regression", 120, 322)
     assert done["error"]["root_mean_squared_error"] > 0
     facts = json.loads(run("inspect", folder / "j.twinviews", "--json").stdout)
-    assert facts["target"] == "progression"
+    assert facts["about"]["target"] == "progression"
     assert facts["columns"][0]["name"] == "patient"
     kept = (
         "predict",
@@ -157,6 +163,102 @@ def test_more_rows_without_labels(folder):
     assert load_model(folder / "two").n_unlabeled_ == 322 + 442
 
 
+def test_predictions_of_an_earlier_run_are_not_learned_from(folder):
+    run("predict", folder / "m.twinviews", folder / "patients.csv", "-o", folder / "earlier.csv")
+    table = ("fit", folder / "earlier.csv", "--target", "progression", "--quick", "-o", folder / "e")
+    said = run(*table).stderr
+    assert "Left out, as predictions of an earlier run: prediction, lower, upper" in said
+    assert "prediction" not in load_model(folder / "e").feature_names_in_
+
+
+def test_words_for_missing_values_are_remembered(folder):
+    text = (folder / "patients.csv").read_text()
+    (folder / "odd.csv").write_text(text.replace("male;", "n.d.;").replace("fen.d.", "female"))
+    table = ("fit", folder / "odd.csv", "--target", "progression", "--quick", "-o", folder / "o")
+    run(*table, "--missing", "n.d.")
+    run("predict", folder / "o", folder / "odd.csv", "-o", folder / "said.csv", "--missing", "n.d.")
+    run("predict", folder / "o", folder / "odd.csv", "-o", folder / "kept.csv")
+    assert (folder / "said.csv").read_text() == (folder / "kept.csv").read_text()
+
+
+def test_a_useless_model_is_called_so(tmp_path):
+    rng = np.random.default_rng(0)
+    noise = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    noise.assign(y=rng.normal(size=60)).to_csv(tmp_path / "t.csv", index=False)
+    said = run("fit", tmp_path / "t.csv", "--target", "y ", "-o", tmp_path / "m", "--quick").stderr
+    assert re.search(r"R² -?0\.[01]\d", said)
+    labels = np.where(rng.random(60) < 0.5, "up", "down")
+    noise.assign(y=labels).to_csv(tmp_path / "c.csv", index=False)
+    said = run("fit", tmp_path / "c.csv", "--target", "y", "-o", tmp_path / "m", "--quick").stderr
+    share = min(np.mean(labels == "up"), np.mean(labels == "down"))
+    assert f"always the commonest class would be wrong in {share:.1%}" in said
+
+
+@pytest.mark.parametrize("name", [signal.SIGTERM, signal.SIGINT], ids=str)
+def test_a_command_that_is_stopped_leaves_nothing_half_written(folder, tmp_path, name):
+    rows = pd.read_csv(folder / "patients.csv", sep=";", decimal=",")
+    pd.concat([rows] * 400).to_parquet(tmp_path / "long.parquet", row_group_size=442)
+    command = [sys.executable, "-c", "from twinviews.cli import main; main()", "predict"]
+    command += [
+        str(folder / "m.twinviews"),
+        str(tmp_path / "long.parquet"),
+        "-o",
+        str(tmp_path / "o.csv"),
+    ]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 60
+    while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < until:
+        time.sleep(0.01)
+    process.send_signal(name)
+    assert process.wait(timeout=60) in (130, 143)
+    assert [path.name for path in tmp_path.iterdir()] == ["long.parquet"]
+
+
+def test_a_kind_of_the_target_is_not_asked_of_the_other_tables(folder):
+    rows = pd.read_csv(folder / "patients.csv", sep=";", decimal=",")
+    rows.drop(columns="progression").to_csv(folder / "more.csv", index=False)
+    table = ("fit", folder / "patients.csv", "--target", "progression", "--quick", "-o", folder / "t")
+    run(
+        *table,
+        "--kind",
+        "progression=number",
+        "--unlabeled",
+        folder / "more.csv",
+        "--kind",
+        "visit=skip",
+    )
+
+
+def test_a_model_of_the_library_is_told_about_too(tmp_path):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = XNVRegressor(n_components=5, random_state=0).fit(X, X[:, 0])
+    save_model(model, tmp_path / "m", about={"target": "price", "error": "none"})
+    shown = run("inspect", tmp_path / "m").stdout
+    assert "predicts    price" in shown
+
+
+def test_a_wide_table_with_long_names_is_saved(tmp_path):
+    rng = np.random.default_rng(0)
+    names = [f"expression of the gene number {j:05d} in the liver" for j in range(2500)]
+    frame = pd.DataFrame(rng.normal(size=(40, 2500)), columns=names).assign(y=rng.normal(size=40))
+    frame.to_parquet(tmp_path / "wide.parquet")
+    run("fit", tmp_path / "wide.parquet", "--target", "y", "-o", tmp_path / "m", "--quick")
+    assert load_model(tmp_path / "m").n_features_in_ == 2500
+
+
+def test_a_report_on_a_sample_speaks_of_the_whole(monkeypatch, tmp_path):
+    monkeypatch.setattr("twinviews.commands.sample.MOST_UNLABELED", 50)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2))
+    table = pa.table({"a": X[:, 0], "b": X[:, 1], "y": np.where(np.arange(600) < 30, X[:, 0], np.nan)})
+    dataset = ds.dataset(table)
+    rows, drawn = sample_rows([dataset], ["a", "b", "y"], "y", 30, 570, seed=0)
+    assert 60 < len(rows) < 250
+    assert_array_equal(rows["a"], X[drawn.number - 1, 0])
+    assert (drawn.n_labeled, drawn.n_unlabeled) == (30, 570)
+    assert len(set(range(1, 31)) & set(drawn.number.tolist())) == 30
+
+
 def test_a_kind_that_is_said_is_believed(folder):
     table = ("fit", folder / "patients.csv", "--target", "progression", "--quick", "-o", folder / "k")
     run(*table, "--kind", "visit=skip", "--kind", "sex=skip", "--kind", "age=category")
@@ -176,7 +278,22 @@ def test_a_kind_that_is_said_is_believed(folder):
         ),
         (["fit", "{table}", "--target", "visit", "-o", "m"], 3, "'visit' holds dates"),
         (["fit", "{table}", "--target", "sex", "--task", "regression", "-o", "m"], 3, "holds words"),
-        (["fit", "{table}", "--target", "age", "-o", "no/m"], 3, "There is no folder 'no'"),
+        (["fit", "{table}", "--target", "age", "-o", "no/m"], 4, "There is no folder 'no'"),
+        (["fit", "{table}", "--target", "age", "-o", "{table}"], 3, "is read or written already"),
+        (
+            ["fit", "{table}", "--target", "age", "-o", "m", "--report", "m"],
+            3,
+            "read or written already",
+        ),
+        (["fit", "{table}", "--target", "age", "-o", "-"], 3, "does not go to standard output"),
+        (
+            ["fit", "{model}", "--target", "age", "-o", "m"],
+            3,
+            "is a model file, and a table is expected",
+        ),
+        (["fit", "{table}", "--target", "ratio", "--task", "classification", "-o", "m"], 3, "decimals"),
+        (["predict", "{model}", "{table}", "-o", "{table}"], 3, "is read or written already"),
+        (["predict", "{model}", "{table}", "-o", "{model}"], 3, "is read or written already"),
         (["fit", "{table}", "--target", "age", "--kind", "zip", "-o", "m"], 2, "must be a column, ="),
         (["predict", "{table}", "{table}", "-o", "out.csv"], 3, "no model file to rely on"),
         (["predict", "no.twinviews", "{table}", "-o", "out.csv"], 4, "No such file"),
@@ -191,6 +308,7 @@ def test_a_kind_that_is_said_is_believed(folder):
             2,
             "1.5 is not in the range",
         ),
+        (["predict", "{model}", "{table}", "-o", "-", "--json"], 2, "both mean standard output"),
         (["inspect", "{table}"], 3, "no model file to rely on"),
         (["compare", "{table}"], 2, "TABLE and --target go together"),
     ],

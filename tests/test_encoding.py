@@ -84,7 +84,7 @@ def test_every_column_is_told_apart(inputs):
 
 
 def test_a_kind_that_is_said_is_kept(inputs):
-    kinds = {"id": "number", "note": "category", "old": "category"}
+    kinds = {"id": "number", "old": "category"}
     found = by_name(TableEncoder(kinds=kinds).fit(inputs))
     assert {name: found[name].kind for name in kinds} == kinds
     assert found["old"].outputs == ("old=true",)
@@ -207,9 +207,85 @@ def test_a_row_of_weight_two_is_a_row_given_twice(messy, tmp_path):
     assert once._encoder == again._encoder
 
 
+def test_small_weights_do_not_make_levels_rare(messy, tmp_path):
+    light = messy.assign(w=1 / 900)
+    options = {"target": "y", "columns": ["size", "town", "maker"]}
+    model = XNVRegressor(**GIVEN).fit_table(pa.Table.from_pandas(light), weight="w", **options)
+    plain = XNVRegressor(**GIVEN).fit_table(pa.Table.from_pandas(messy), **options)
+    assert [code.outputs for code in model.columns_] == [code.outputs for code in plain.columns_]
+
+
+def test_rows_without_labels_given_apart_are_as_if_stacked(messy, inputs):
+    apart = XNVRegressor(**GIVEN).fit(inputs[:200], messy["y"][:200], X_unlabeled=inputs[200:])
+    stacked = messy["y"].where(np.arange(900) < 200)
+    assert apart.columns_ == XNVRegressor(**GIVEN).fit(inputs, stacked).columns_
+    numbers, blank = inputs[["size"]].dropna(), inputs[["size"]]
+    model = XNVRegressor(**GIVEN).fit(numbers, messy["y"][numbers.index], X_unlabeled=blank)
+    assert model.columns_[0].outputs == ("size", "size is missing")
+
+
+def test_rows_of_weight_zero_are_absent(messy, inputs):
+    weight = np.where(np.arange(900) < 300, 0.0, 1.0)
+    heavy = inputs.assign(size=inputs["size"].where(np.arange(900) >= 300, 1e6))
+    model = XNVRegressor(**GIVEN).fit(heavy, messy["y"], sample_weight=weight)
+    assert model.columns_ == XNVRegressor(**GIVEN).fit(inputs[300:], messy["y"][300:]).columns_
+
+
+def test_a_column_that_is_blank_at_first_becomes_what_it_is():
+    first = pd.DataFrame({"a": np.arange(9.0), "b": np.full(9, np.nan)})
+    words = pd.DataFrame({"a": np.arange(9.0), "b": ["x", "y", "y"] * 3})
+    grown = TableEncoder().partial_fit(first).partial_fit(words)
+    assert by_name(grown)["b"].kind == "category"
+    numbers = TableEncoder().partial_fit(words.assign(b=1.0 * np.arange(9)))
+    with pytest.raises(ValueError, match="Column 'b' holds values of kind category and number"):
+        numbers.merge(TableEncoder().partial_fit(words))
+    with pytest.raises(ValueError, match="'b' holds 'x' where a number is expected"):
+        numbers.partial_fit(words)
+
+
+def test_names_of_outputs_are_unique():
+    frame = pd.DataFrame({"age": [1.0, None, 3.0, 4.0], "age is missing": [4.0, 3.0, 2.0, 9.0]})
+    names = TableEncoder().fit(frame).get_feature_names_out().tolist()
+    assert names == ["age", "age is missing", "age is missing (2)"]
+
+
+def test_whole_numbers_are_no_dates(inputs):
+    years = pd.DataFrame({"year": np.arange(1950, 2020)})
+    with pytest.raises(ValueError, match="'year' holds '1950' where a date is expected"):
+        TableEncoder(kinds={"year": "date"}).fit(years)
+    encoder = TableEncoder().fit(inputs[["when"]])
+    with pytest.raises(ValueError, match="where a date is expected"):
+        encoder.transform(pd.DataFrame({"when": [20200115]}))
+
+
+def test_words_that_no_three_rows_share_leave_nothing(inputs):
+    with pytest.raises(ValueError, match="No input column"):
+        TableEncoder(kinds={"note": "category"}).fit(inputs[["note"]])
+
+
+def test_names_that_are_no_strings_are_not_told():
+    frame = pd.DataFrame({0: ["a", "b", "a", "b"] * 3, 1: np.arange(12.0) ** 2})
+    assert not hasattr(TableEncoder().fit(frame), "feature_names_in_")
+    model = XNVRegressor(**GIVEN | {"n_components": 3}).fit(frame, np.arange(12.0))
+    assert model.n_features_in_ == 2
+    assert not hasattr(model, "feature_names_in_")
+
+
+def test_labels_too_large_to_be_told_apart_are_refused():
+    large = pa.table({"a": np.arange(20.0), "y": pa.array([2**53, 2**53 + 1] * 10)})
+    with pytest.raises(ValueError, match="write them as text"):
+        XNVClassifier(**GIVEN).fit_table(large, target="y")
+
+
+def test_kinds_without_encoding_contradict(messy):
+    with pytest.raises(ValueError, match="encode=False"):
+        XNVRegressor().fit_table(messy, target="y", kinds={"size": "number"}, encode=False)
+
+
 def test_an_estimator_does_what_a_pipeline_does(messy, inputs):
-    inside = make("XNVRegressor", committee=False).fit(inputs, messy["y"])
-    front = make_pipeline(TableEncoder(), make("XNVRegressor", committee=False)).fit(inputs, messy["y"])
+    inside = make("XNVRegressor").fit(inputs, messy["y"])
+    front = make_pipeline(TableEncoder(), make("XNVRegressor", scale="standard"))
+    front.fit(inputs, messy["y"])
     assert_array_equal(inside.predict(inputs), front.predict(inputs))
     assert_array_equal(
         inside.predict_interval(inputs[:9]), front[-1].predict_interval(front[0].transform(inputs[:9]))

@@ -205,6 +205,15 @@ def test_wrong_columns_are_named(parquet, options, message):
         XNVRegressor(**GIVEN).fit_table(parquet, **options)
 
 
+@pytest.mark.parametrize(("suffix", "delimiter"), [("csv", ","), ("tsv", "\t")])
+def test_a_blank_label_in_text_is_no_class(tmp_path, frame, suffix, delimiter):
+    frame[[*NAMES, "kind"]].to_csv(tmp_path / f"t.{suffix}", sep=delimiter, index=False)
+    model = XNVClassifier(**GIVEN, random_state=0)
+    model.fit_table(tmp_path / f"t.{suffix}", target="kind")
+    assert model.classes_.tolist() == ["down", "up"]
+    assert model.n_labeled_ == 120
+
+
 def test_a_model_without_names_cannot_read_a_table(table, parquet, tmp_path):
     model = make("SSSLRegressor", sigma=1.5).fit(table.X, table.few)
     with pytest.raises(ValueError, match="fitted on rows without column names"):

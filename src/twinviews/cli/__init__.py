@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import sys
+
 import click
 
 from twinviews.cli.compare import compare
@@ -38,6 +41,8 @@ class _InOrder(click.Group):
 @click.version_option(package_name="twinviews")
 def main() -> None:
     """Predictions from a table with few labels and many unlabeled rows."""
+    # An exception, not an end on the spot: whoever has a file half written takes it away.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
 
 
 for _command in (fit, predict, inspect, compare, replicate, demo):

@@ -8,6 +8,12 @@ from contextlib import contextmanager
 
 import click
 
+# Which extra brings a package that is imported late.
+_EXTRA_OF = {
+    "jinja2": "report", "lightgbm": "peers", "markupsafe": "report", "matplotlib": "replicate",
+    "pyarrow": "files", "python_calamine": "excel", "xlsxwriter": "excel",
+}  # fmt: skip
+_WHEN_STOPPED = "Files that it said it wrote are complete, all others are as they were."
 UNUSABLE, NO_FILE, NOT_INSTALLED, STOPPED = 3, 4, 5, 130
 
 
@@ -18,13 +24,15 @@ def _failure(message: str, exit_code: int) -> click.ClickException:
 
 
 @contextmanager
-def plain_errors(extra: str, *, when_stopped: str = "Nothing was written.") -> Iterator[None]:
+def plain_errors(extra: str, *, when_stopped: str = _WHEN_STOPPED) -> Iterator[None]:
     """One line for whatever a user can mend."""
     try:
         yield
     except ModuleNotFoundError as error:
+        package = str(error.name).partition(".")[0]
+        extra = _EXTRA_OF.get(package, extra)
         raise _failure(
-            f"{error.name} is not installed. Use: pip install 'twinviews[{extra}]'", NOT_INSTALLED
+            f"{package} is not installed. Use: pip install 'twinviews[{extra}]'", NOT_INSTALLED
         ) from error
     except ImportError as error:
         raise _failure(str(error), NOT_INSTALLED) from error

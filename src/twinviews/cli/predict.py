@@ -62,6 +62,8 @@ def predict(
     The output has the columns of TABLE and those of the predictions: `prediction` with `lower` and
     `upper`, or `prediction` with the probability of each class. It appears when it is complete.
     """
+    if as_json and output == "-":
+        raise click.UsageError("--json and -o - both mean standard output: name a file.")
     with plain_errors("files"):
         from twinviews.commands.predict import predict_rows
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from twinviews import TableEncoder, XNVClassifier, XNVRegressor, save_model
-from twinviews.commands.sample import sample_rows
+from twinviews.commands.paths import check_paths
 from twinviews.commands.target import Target, Task, look_at_target
 from twinviews.reading import Reading, ReadingOptions, read
 
@@ -32,46 +33,56 @@ def fit_model(
     say: Say,
 ) -> dict[str, Any]:
     """Read, fit, save; what was found and done, for machines. ``say`` tells a person."""
-    _check_folder(output)
+    check_paths([table, *unlabeled], [output, *([] if report is None else [report])])
     if report is not None:
-        _check_folder(report)
-        from twinviews.report import gather, write_report  # now: not after minutes of work
+        # Now: what is not installed is better known before minutes of work.
+        from twinviews.commands.sample import sample_rows
+        from twinviews.report import gather, write_report
+
     options = options_of(reading)
     found = read(table, options)
     say(str(found))
-    goal = look_at_target(found.dataset, target, task)
+    if target not in found.dataset.schema.names:
+        target = target.strip()  # as names of columns are
+    with found.plain_errors():
+        goal = look_at_target(found.dataset, target, task)
     more = _read_more(unlabeled, found, options, target)
     for other in more:
         say(str(other))
     say(goal.words(found_out=task is None))
     kinds = _kinds_of_inputs(options, target)
+    columns = _columns_to_use(found, target, kinds, say)
     estimator = _estimator(goal.task, quick, seed)
     with found.plain_errors():
         model = clone(estimator).fit_table(
-            found.dataset, target=target, unlabeled=[other.dataset for other in more] or None,
-            encode=True, kinds=kinds,
+            found.dataset, target=target, columns=columns, encode=True, kinds=kinds,
+            unlabeled=[other.dataset for other in more] or None,
         )  # fmt: skip
     say(_columns_in_words(model))
     error = _error(model, goal)
-    say(_error_in_words(error, goal.task))
+    say(_error_in_words(error, goal))
     about = {
         "target": target,
         "task": goal.task,
-        "kinds": {name: kind for name, kind in found.kinds.items() if name != target},
+        "kinds": {name: kind for name, kind in found.kinds.items() if name in columns},
+        "missing": reading["missing"],
         "error": error,
     }
     save_model(model, output, about=about)
     say(f"Wrote {output} ({output.stat().st_size / 1e3:,.0f} kB).")
     if report is not None:
-        rows = sample_rows(
-            found.dataset, [other.dataset for other in more], target, model.n_unlabeled_, seed
-        )
+        datasets = [found.dataset, *(other.dataset for other in more)]
+        with found.plain_errors():
+            rows, drawn = sample_rows(
+                datasets, [*columns, target], target, goal.n_labeled, model.n_unlabeled_, seed
+            )
         evidence = gather(
-            rows, target, goal.task, TableEncoder(kinds=kinds), estimator, seed=seed, say=say
-        )
+            rows, target, goal.task, TableEncoder(kinds=kinds), estimator,
+            seed=seed, say=say, drawn=drawn,
+        )  # fmt: skip
         write_report(report, evidence)
         say(f"Wrote {report}.")
-    say(f"Next: twinviews predict {output} {table} -o predicted.csv")
+    say(f"Next: twinviews predict {quote(str(output))} {quote(table)} -o predicted.csv")
     return {
         "model": str(output),
         "report": None if report is None else str(report),
@@ -102,7 +113,7 @@ def columns_of(model: Any) -> list[dict[str, Any]]:
     """Every input column, what it is taken for and what was done with it."""
     return [
         {"name": code.name, "kind": code.kind, "words": code.words, "outputs": list(code.outputs)}
-        for code in model._encoder.codes
+        for code in model.columns_
     ]
 
 
@@ -115,8 +126,11 @@ def _estimator(task: Task, quick: bool, seed: int) -> Any:
 def _read_more(
     unlabeled: Sequence[str], found: Reading, options: ReadingOptions, target: str
 ) -> list[Reading]:
+    """Tables without the target, written like the first."""
+    kinds = {name: kind for name, kind in options.kinds.items() if name != target}
     expected = {name: kind for name, kind in found.kinds.items() if name != target}
-    return [read(source, replace(options, expected=expected)) for source in unlabeled]
+    like = replace(options, kinds=kinds, expected=expected)
+    return [read(source, like) for source in unlabeled]
 
 
 def _kinds_of_inputs(options: ReadingOptions, target: str) -> dict[str, str]:
@@ -124,11 +138,18 @@ def _kinds_of_inputs(options: ReadingOptions, target: str) -> dict[str, str]:
     return {name: kind for name, kind in kinds.items() if kind != "skip" and name != target}
 
 
-def _check_folder(path: Path) -> None:
-    if not path.parent.is_dir():
-        raise ValueError(
-            f"There is no folder {str(path.parent)!r} to write {path.name} to. Make it first."
-        )
+def _columns_to_use(found: Reading, target: str, kinds: Mapping[str, str], say: Say) -> list[str]:
+    """All but the target; predictions of an earlier run would be learned from as if they were facts."""
+    names = [name for name in found.dataset.schema.names if name != target]
+    earlier = [name for name in names if _is_prediction(name) and name not in kinds]
+    if "prediction" not in earlier:
+        return names
+    say(f"Left out, as predictions of an earlier run: {', '.join(earlier)} (--kind NAME=number keeps)")
+    return [name for name in names if name not in earlier]
+
+
+def _is_prediction(name: str) -> bool:
+    return name in ("prediction", "lower", "upper") or name.startswith("probability_")
 
 
 def _columns_in_words(model: Any) -> str:
@@ -152,12 +173,28 @@ def _error(model: Any, goal: Target) -> dict[str, float | None]:
     return {"root_mean_squared_error": float(np.sqrt(loss)), "share_of_variance": share}
 
 
-def _error_in_words(error: Mapping[str, float | None], task: Task) -> str:
+def _error_in_words(error: Mapping[str, float | None], goal: Target) -> str:
     if "error" in error:
         return "Error to expect: unknown, as some label alone decides what is learned."
-    if task == "classification":
-        return f"Error to expect: {error['error_rate']:.1%} of rows, judged by labels left out."
-    rest = error["share_of_variance"]
-    explained = "" if rest is None else f", which leaves {rest:.0%} of the labels' variance"
-    root = error["root_mean_squared_error"]
-    return f"Error to expect: {root:.4g} (root mean square, judged by labels left out){explained}."
+    if goal.task == "classification":
+        rate = error["error_rate"]
+        assert rate is not None
+        words = f"Error to expect: {rate:.1%} of rows, judged by labels left out"
+        guess = 1 - goal.commonest
+        if np.isnan(guess):
+            return f"{words}."
+        verdict = "" if rate < guess else ": this model knows no better"
+        return f"{words}; always the commonest class would be wrong in {guess:.1%}{verdict}."
+    root, rest = error["root_mean_squared_error"], error["share_of_variance"]
+    assert root is not None
+    words = f"Error to expect: {readable(root)} (root mean square, judged by labels left out)"
+    if rest is None:
+        return f"{words}; all labels are the same."
+    verdict = "" if rest < 1 else ": no better than always saying the mean"
+    return f"{words}; R\N{SUPERSCRIPT TWO} {1 - rest:.2f}{verdict}."
+
+
+def readable(number: float) -> str:
+    """Four digits, without an exponent where that is short enough."""
+    rounded = float(f"{number:.4g}")
+    return f"{rounded:,.10g}" if 1e-4 < abs(rounded) < 1e9 else f"{rounded:g}"

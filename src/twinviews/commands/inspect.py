@@ -27,7 +27,7 @@ def facts_of_model(path: Path) -> dict[str, Any]:
         "model": said.model,
         "bytes": said.n_bytes,
         "twinviews": said.twinviews,
-        **said.about,
+        "about": said.about,
         "n_labeled": said.n_labeled,
         "n_unlabeled": said.n_unlabeled,
         "parameters": said.parameters,
@@ -36,7 +36,7 @@ def facts_of_model(path: Path) -> dict[str, Any]:
     }
     if hasattr(model, "classes_"):
         facts["classes"] = [_plain(label) for label in model.classes_]
-    if model._encoder is not None:
+    if model.columns_:
         facts["columns"] = columns_of(model)
     elif hasattr(model, "feature_names_in_"):
         facts["columns"] = [{"name": str(name)} for name in model.feature_names_in_]
@@ -49,13 +49,13 @@ def lines_of(facts: Mapping[str, Any]) -> list[str]:
         f"{facts['model']} of twinviews {facts['twinviews']}, {facts['bytes'] / 1e3:,.0f} kB",
         f"labels      {facts['n_labeled']:,}, and {facts['n_unlabeled']:,} rows without one",
     ]
-    if "target" in facts:
-        lines.insert(1, f"predicts    {facts['target']} ({facts['task']})")
+    about = facts["about"]
+    if "target" in about:
+        lines.insert(1, f"predicts    {about['target']} ({about.get('task', 'of a task not told')})")
     if "classes" in facts:
         lines.append(f"classes     {', '.join(map(str, facts['classes']))}")
-    for name, value in (facts.get("error") or {}).items():
-        if value is not None:
-            lines.append(f"expects     {name.replace('_', ' ')} {value:.4g}, judged by labels left out")
+    for name, value in _errors(about):
+        lines.append(f"expects     {name.replace('_', ' ')} {value:.4g}, judged by labels left out")
     chosen = [f"{name} {value:.4g}" for name, value in facts["chosen"].items() if value is not None]
     if chosen:
         lines.append(f"chosen      {', '.join(chosen)}")
@@ -67,6 +67,14 @@ def lines_of(facts: Mapping[str, Any]) -> list[str]:
         for column in columns
     ]
     return lines + _titled("columns", shown)
+
+
+def _errors(about: Mapping[str, Any]) -> list[tuple[str, float]]:
+    """As `twinviews fit` leaves them; whoever else saved the model may have told other things."""
+    told = about.get("error")
+    if not isinstance(told, dict):
+        return []
+    return [(name, value) for name, value in told.items() if isinstance(value, float)]
 
 
 def _members(facts: Mapping[str, Any]) -> list[tuple[str, float]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from twinviews import load_model
 from twinviews.commands.fit import options_of
+from twinviews.commands.paths import check_paths
 from twinviews.reading import read, write
 
 
@@ -24,8 +25,11 @@ def predict_rows(
     say: Callable[[str], None],
 ) -> dict[str, Any]:
     """Load, read, predict, write; what was done, for machines."""
+    check_paths([table], [] if output == "-" else [Path(output)], [model_file])
     model = load_model(model_file)
     about = getattr(model, "about_", {})
+    if reading["missing"] is None:  # as it was said to the fit
+        reading = {**reading, "missing": about.get("missing")}
     found = read(table, options_of(reading, expected=about.get("kinds")))
     say(str(found))
     kept = found.dataset.schema.names if keep is None else keep

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from typing import Any, TypeVar, get_args
 
 import numpy as np
@@ -34,7 +35,15 @@ class Encoder:
 
     @property
     def outputs(self) -> list[str]:
-        return [output for code in self.codes for output in code.outputs]
+        """Names of the numbers, each another one."""
+        names: dict[str, None] = {}
+        for code in self.codes:
+            for output in code.outputs:
+                tries = (f"{output} ({n})" for n in count(2))
+                names[output if output not in names else next(t for t in tries if t not in names)] = (
+                    None
+                )
+        return list(names)
 
     def __call__(self, rows: Any) -> np.ndarray:
         """(rows, D) of a record batch or a table."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -54,36 +54,44 @@ class NumberFacts:
         )
 
 
+class Count(NamedTuple):
+    weight: float
+    rows: int
+
+
 @dataclass(frozen=True)
 class LevelFacts:
     """How many rows have each level; with more than ``MOST_LEVELS_COUNTED``, of the commonest."""
 
-    counts: Mapping[str, float]
+    counts: Mapping[str, Count]
 
     @classmethod
     def of(cls, column: pa.Array, weight: np.ndarray) -> Self:
         codes = column.dictionary_encode()
         known = np.asarray(codes.indices.is_valid())
         code = codes.indices.drop_null().to_numpy(zero_copy_only=False)
-        totals = np.bincount(code, weight[known], minlength=len(codes.dictionary))
-        return cls._of_commonest(dict(zip(codes.dictionary.to_pylist(), totals.tolist(), strict=True)))
+        levels = codes.dictionary.to_pylist()
+        weights = np.bincount(code, weight[known], minlength=len(levels)).tolist()
+        rows = np.bincount(code, minlength=len(levels)).tolist()
+        return cls._of_commonest(dict(zip(levels, map(Count, weights, rows), strict=True)))
 
     def merge(self, other: Self) -> Self:
         counts = dict(self.counts)
-        for level, count in other.counts.items():
-            counts[level] = counts.get(level, 0.0) + count
+        for level, (weight, rows) in other.counts.items():
+            before = counts.get(level, Count(0.0, 0))
+            counts[level] = Count(before.weight + weight, before.rows + rows)
         return self._of_commonest(counts)
 
     @classmethod
-    def _of_commonest(cls, counts: dict[str, float]) -> Self:
+    def _of_commonest(cls, counts: dict[str, Count]) -> Self:
         if len(counts) <= MOST_LEVELS_COUNTED:
             return cls(counts)
         return cls(dict(commonest(counts, MOST_LEVELS_COUNTED)))
 
 
-def commonest(counts: Mapping[str, float], most: int) -> list[tuple[str, float]]:
+def commonest(counts: Mapping[str, Count], most: int) -> list[tuple[str, Count]]:
     """Levels and counts, the commonest first; equally common ones by name."""
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]
+    return sorted(counts.items(), key=lambda item: (-item[1].weight, item[0]))[:most]
 
 
 @dataclass(frozen=True)
@@ -98,7 +106,6 @@ class ColumnFacts:
         if ours is None or theirs is None:  # all of a block's values may be missing
             values: Any = theirs if ours is None else ours
         else:
-            assert type(ours) is type(theirs), "the schema says what a column is"
             values = ours.merge(theirs)  # type: ignore[arg-type]
         kind = other.kind if self.kind == "empty" else self.kind
         return type(self)(kind, self.weight + other.weight, self.missing + other.missing, values)
@@ -110,7 +117,15 @@ class TableFacts:
     columns: Mapping[str, ColumnFacts]
 
     def merge(self, other: Self) -> Self:
-        merged = {name: facts.merge(other.columns[name]) for name, facts in self.columns.items()}
+        merged = {}
+        for name, facts in self.columns.items():
+            kinds = {facts.kind, other.columns[name].kind} - {"empty"}
+            if len(kinds) > 1:
+                raise ValueError(
+                    f"Column {name!r} holds values of kind {' and '.join(sorted(kinds))}. Make them "
+                    f"one, or say which it is with kinds={{{name!r}: ...}}."
+                )
+            merged[name] = facts.merge(other.columns[name])
         return type(self)(self.n_rows + other.n_rows, merged)
 
 
@@ -130,10 +145,15 @@ def _facts_of(name: str, column: pa.Array, kind: Kind, weight: np.ndarray) -> Co
         return ColumnFacts(kind, total, 0.0, None)
     if kind == "category":
         words = as_words(column)
-        missing = float(weight[np.asarray(words.is_null())].sum())
-        return ColumnFacts(kind, total, missing, LevelFacts.of(words, weight))
-    x = as_days(name, column) if kind == "date" else as_numbers(name, column)
-    return ColumnFacts(kind, total, float(weight[np.isnan(x)].sum()), NumberFacts.of(x, weight))
+        blank = np.asarray(words.is_null())
+        values: LevelFacts | NumberFacts = LevelFacts.of(words, weight)
+    else:
+        x = as_days(name, column) if kind == "date" else as_numbers(name, column)
+        blank = np.isnan(x)
+        values = NumberFacts.of(x, weight)
+    if blank.all():
+        return ColumnFacts("empty", total, total, None)
+    return ColumnFacts(kind, total, float(weight[blank].sum()), values)
 
 
 def kind_of(type_: pa.DataType) -> Kind:

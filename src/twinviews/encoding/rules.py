@@ -21,6 +21,8 @@ from twinviews.scaling import without_last_digits
 # A level has a column of its own if so many rows have it, and if it is among so many of the commonest.
 FEWEST_ROWS_OF_A_LEVEL = 3
 MOST_LEVELS = 32
+# Longer words are texts, not levels.
+_LONGEST_LEVEL = 1000
 # If fewer rows than this share have such a level, the column names things one by one.
 _LEAST_SHARED = 0.1
 # Days that the dates must span for the week and the year to show.
@@ -71,14 +73,16 @@ def _counts_rows(facts: ColumnFacts, values: NumberFacts, n_rows: int) -> bool:
 
 def _level_code(name: str, facts: ColumnFacts, levels: LevelFacts, *, wanted: bool) -> Code:
     present = facts.weight - facts.missing
+    counts = {level: count for level, count in levels.counts.items() if len(level) <= _LONGEST_LEVEL}
+    # A row of weight 2 counts as two, and weights may be small numbers, all of them.
     kept = [
-        (level, count)
-        for level, count in commonest(levels.counts, MOST_LEVELS)
-        if count >= FEWEST_ROWS_OF_A_LEVEL
+        (level, count.weight)
+        for level, count in commonest(counts, MOST_LEVELS)
+        if max(count) >= FEWEST_ROWS_OF_A_LEVEL
     ]
     if len(levels.counts) == 1 and not facts.missing:
         return LeftOut(name, "all rows have the same value")
-    if sum(count for _, count in kept) < _LEAST_SHARED * present and not wanted:
+    if not kept or (sum(weight for _, weight in kept) < _LEAST_SHARED * present and not wanted):
         return LeftOut(name, "nearly every row has a value of its own")
     # Of two levels one says it all.
     one_says_all = len(levels.counts) == len(kept) == 2 and not facts.missing
@@ -86,8 +90,8 @@ def _level_code(name: str, facts: ColumnFacts, levels: LevelFacts, *, wanted: bo
     code = LevelCode(name, tuple(named), flag=facts.missing > 0)
     if len(levels.counts) <= MOST_LEVELS:
         return code
-    known = tuple(sorted(levels.counts))
-    shares = [levels.counts[level] / facts.weight for level in known]
+    known = tuple(sorted(counts))
+    shares = [counts[level].weight / facts.weight for level in known]
     return replace(code, known=known, shares=tuple(without_last_digits(np.array(shares), 1.0).tolist()))
 
 

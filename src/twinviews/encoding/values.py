@@ -35,8 +35,11 @@ def as_days(name: str, column: pa.Array) -> np.ndarray:
     """Days since 1970, with their fraction; times with a zone are taken to UTC."""
     if pa.types.is_null(column.type):
         return np.full(len(column), np.nan)
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
     if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
-        column = _cast(name, column, pa.timestamp("us"), "a date")
+        # Not from numbers: Arrow takes them for microseconds.
+        column = _cast(name, column.cast(pa.string()), pa.timestamp("us"), "a date")
     zone = getattr(column.type, "tz", None)
     instants = column.cast(pa.timestamp("us", zone), safe=False).cast(pa.int64())
     return _floats(instants) / _MICROSECONDS

@@ -58,7 +58,9 @@ class WithCommittee(CorrelatedViews):
     def _scale_kind(self) -> str | None:
         if self.scale != AUTO:
             return self.scale
-        return "standard" if self._wants_committee() else None
+        # A table of words, dates and numbers has no unit in common.
+        mixed = self._encoder is not None
+        return "standard" if mixed or self._wants_committee() else None
 
     def _learn(self, table: Table, survey: Survey, problems: Sequence[LabeledProblem]) -> None:
         super()._learn(table, survey, problems)

@@ -184,12 +184,11 @@ class SemiSupervised(BaseEstimator):
                 f"{type(self).__name__} requires y to be passed, but the target y is None. Mark rows "
                 f"without a label by NaN or None in y."
             )
-        self._encoder = learn_encoder(X)
+        self._encoder = learn_encoder(X, X_unlabeled, sample_weight)
         if self._encoder is None:
             X = check_rows(self, X, reset=True)
         else:
-            self.feature_names_in_ = column_names(X)
-            self.n_features_in_ = len(self.feature_names_in_)
+            self._remember_columns(column_names(X), X.shape[1])
             X = encode(self._encoder, X)
         self._rows_are_sparse = bool(sparse.issparse(X))
         if self._scale_kind() is not None and self._rows_are_sparse:
@@ -219,13 +218,22 @@ class SemiSupervised(BaseEstimator):
         self._encoder = None
         table, names, width = dask_table(X, y)
         self._one_column = y.ndim == 1
-        self.n_features_in_ = width
-        self.__dict__.pop("feature_names_in_", None)
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
+        self._remember_columns(None if names is None else np.array(names, dtype=object), width)
         if X_unlabeled is None:
             return table
         return StackedTable(table, dask_table(X_unlabeled, None)[0])
+
+    def _remember_columns(self, names: np.ndarray | None, width: int) -> None:
+        self.n_features_in_ = width
+        self.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = names
+
+    @property
+    def columns_(self) -> list[Any]:
+        """What became of each column, as of :class:`TableEncoder`; empty if all were numbers."""
+        check_is_fitted(self)
+        return [] if self._encoder is None else list(self._encoder.codes)
 
     def _fit_table(self, table: Table) -> Self:
         for of_a_file in ("about_", "_without_all_rows"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import _check_sample_weight
 
 from twinviews.tables.open import missing_engine
 
@@ -12,14 +13,20 @@ if TYPE_CHECKING:
     from twinviews.encoding.encoder import Encoder
 
 
-def learn_encoder(X: Any) -> Encoder | None:
-    """How the columns of a data frame become numbers; None if they are numbers, all of them."""
-    if not is_frame(X) or _is_plain_pandas(X):
+def learn_encoder(X: Any, X_unlabeled: Any, sample_weight: Any) -> Encoder | None:
+    """How the columns of data frames become numbers; None if they are numbers, all of them."""
+    parts = [X] if X_unlabeled is None else [X, X_unlabeled]
+    if not all(map(is_frame, parts)) or all(map(_is_plain_pandas, parts)):
         return None
-    frame = as_arrow(X)
-    from twinviews.encoding.frames import encoder_of_frame, is_plain_frame
+    frames = [as_arrow(part) for part in parts]
+    from twinviews.encoding.frames import encoder_of_frames, is_plain_frame
 
-    return None if is_plain_frame(frame) else encoder_of_frame(frame, {})
+    if all(map(is_plain_frame, frames)):
+        return None
+    weight = None
+    if sample_weight is not None:
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    return encoder_of_frames(frames, weight)
 
 
 def encode(encoder: Encoder, X: Any) -> np.ndarray:
@@ -33,8 +40,10 @@ def encode(encoder: Encoder, X: Any) -> np.ndarray:
     return encoder(as_arrow(X))
 
 
-def column_names(X: Any) -> np.ndarray:
-    return np.array(as_arrow(X).schema.names, dtype=object)
+def column_names(X: Any) -> np.ndarray | None:
+    """As scikit-learn has them: None unless all are strings."""
+    names = list(X.column_names if hasattr(X, "column_names") else X.columns)
+    return np.array(names, dtype=object) if all(isinstance(name, str) for name in names) else None
 
 
 def is_frame(X: Any) -> bool:

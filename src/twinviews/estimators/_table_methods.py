@@ -83,6 +83,8 @@ class TableMethods(_Frame):
         self._check_parameters()
         if encode != AUTO:
             check_flag("encode", encode)
+        if kinds and not encode:
+            raise ValueError("kinds says what columns become, and encode=False that none does.")
         targets = [target] if isinstance(target, str) else list(target)
         options: dict[str, Any] = {"n_threads": self.n_threads, "progress": self.progress}
         raw = None if encode == AUTO and not kinds else bool(encode)
@@ -99,8 +101,7 @@ class TableMethods(_Frame):
         self._encoder = self._learn_encoder(whole, selection, kinds or {}) if raw else None
         notes = None if checkpoint is None else self._take_notes(checkpoint, tables)
         self._one_column = isinstance(target, str)
-        self.feature_names_in_ = np.array(names, dtype=object)
-        self.n_features_in_ = len(names)
+        self._remember_columns(np.array(names, dtype=object), len(names))
         self._fit_table(whole if self._encoder is None else self._encoder.table(whole))
         if notes is not None:
             notes.remove()
@@ -128,6 +129,7 @@ class TableMethods(_Frame):
                 "kill would choose other landmarks."
             )
         about = [type(self).__name__, repr(self.get_params())]
+        about.append(repr(self._encoder))
         about += [table.fingerprint() for table in tables]  # type: ignore[attr-defined]
         fingerprint = hashlib.sha256("\n".join(about).encode()).hexdigest()
         notes = Checkpoint(path, fingerprint, [Survey, Moments])
@@ -198,18 +200,18 @@ class TableMethods(_Frame):
 
         def predict_piece(piece: Any) -> Any:
             written = []
-            for batch in table.batches(piece):
-                found = self._predict_block(inputs.inputs(batch), coverage)
-                columns = {name: batch.column(name) for name in keep}
-                _check_new_names(found, columns)
-                written.append(pa.table({**columns, **found}))
+            with one_blas_thread(look=False):  # not around a yield: the caller's work is none of ours
+                for batch in table.batches(piece):
+                    found = self._predict_block(inputs.inputs(batch), coverage)
+                    columns = {name: batch.column(name) for name in keep}
+                    _check_new_names(found, columns)
+                    written.append(pa.table({**columns, **found}))
             return pa.concat_tables(written) if written else None
 
-        with (
-            one_blas_thread() as allowed,
-            progress_bar(table.count() if self.progress else None, self.progress) as bar,
-        ):
-            for predicted in map_in_order(predict_piece, table.pieces(), self.n_threads or allowed):
+        with one_blas_thread() as allowed:
+            threads = self.n_threads or allowed
+        with progress_bar(table.count() if self.progress else None, self.progress) as bar:
+            for predicted in map_in_order(predict_piece, table.pieces(), threads):
                 if predicted is not None:
                     yield predicted
                     bar.update(predicted.num_rows)

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from twinviews.estimators._raw_rows import as_arrow, is_frame
+from twinviews.estimators._raw_rows import as_arrow, column_names, is_frame
 
 if TYPE_CHECKING:
     from twinviews.encoding.codes import Code
@@ -127,10 +127,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _facts_of(self, X: Any, *, reset: bool) -> TableFacts:
         frame = self._as_arrow(X, reset=reset)
         from twinviews.encoding.encoder import kinds_of
-        from twinviews.encoding.frames import facts_of_frame
+        from twinviews.encoding.frames import facts_of_frame, known_kinds
 
-        names = frame.schema.names if reset else list(self._facts.columns)
-        return facts_of_frame(frame, kinds_of(frame.schema, names, self.kinds or {}))
+        if reset:
+            return facts_of_frame(frame, kinds_of(frame.schema, frame.schema.names, self.kinds or {}))
+        return facts_of_frame(frame, {**known_kinds(self._facts, frame.schema), **(self.kinds or {})})
 
     def _code(self, facts: TableFacts) -> Self:
         from twinviews.encoding.encoder import Encoder
@@ -151,7 +152,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             frame = as_arrow(X)
             if reset:
                 self.n_features_in_ = frame.num_columns
-                self.feature_names_in_ = np.array(frame.schema.names, dtype=object)
+                self.__dict__.pop("feature_names_in_", None)
+                if (names := column_names(X)) is not None:
+                    self.feature_names_in_ = names
             return frame
         X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
         return as_arrow({f"x{j}": column for j, column in enumerate(X.T)})

@@ -28,7 +28,7 @@ from twinviews.model_files.states import (
     learned,
 )
 
-_MOST_ABOUT_BYTES = 65_536
+_MOST_ABOUT_BYTES = 4 * 2**20
 _MOST_THREADS = 1024
 _MOST_WHOLE = 2**63 - 1
 
@@ -67,7 +67,7 @@ def save_model(
         By convention it ends with ``.twinviews``.
     about : dict, optional
         What else should be known of the model, such as the target's name: text, numbers, lists and
-        dictionaries, up to 64 kB. None keeps what a loaded model brought along.
+        dictionaries, up to 4 MB. None keeps what a loaded model brought along.
     whole : bool, default=False
         Whether to keep what ``partial_fit``, ``merge`` and ``transform_pair`` of XNV and XKS need:
         both views and the sums over all rows. A small file can do all else, ``relabel`` included.

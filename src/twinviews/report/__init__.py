@@ -2,5 +2,6 @@
 
 from twinviews.report.evidence import Evidence, gather
 from twinviews.report.page import write_report
+from twinviews.report.rows import Drawn
 
-__all__ = ["Evidence", "gather", "write_report"]
+__all__ = ["Drawn", "Evidence", "gather", "write_report"]

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from twinviews.report.dependence import Dependence, partial_dependence
 from twinviews.report.importance import Importance, importance
 from twinviews.report.making import Making, Spectrum, making_of, spectrum_of
-from twinviews.report.rows import Column, Encoder, Rows, Task, read_rows
+from twinviews.report.rows import Column, Drawn, Encoder, Rows, Task, read_rows
 from twinviews.report.tasks import Classes, Numbers
 from twinviews.report.trial import Outcome, Say, hold_trial
 
@@ -65,10 +65,11 @@ def gather(
     *,
     seed: int = 0,
     say: Say = lambda line: None,
+    drawn: Drawn | None = None,
 ) -> Evidence:
     """Judge an estimator on a table, and look into it.
 
-    A quarter of the labels is hidden (of fewer than 300 labels, each fifth in turn); a clone of the
+    A quarter of the labels is hidden (of fewer than 600 labels, each fifth in turn); a clone of the
     estimator is fitted on the others and all rows without a label, and judged on the hidden ones.
     Another clone is fitted with every label: it is the one that is looked into.
 
@@ -88,10 +89,11 @@ def gather(
         Of the choice of hidden labels and all else that is drawn.
     say : callable
         Called with a line whenever something begins that takes long.
+    drawn : Drawn, optional
+        Of which larger table this one is a sample: the report then speaks of that.
     """
-    rows = read_rows(
-        table, target, task, encoder, missing_label=estimator.get_params()["missing_label"], seed=seed
-    )
+    missing_label = estimator.get_params()["missing_label"]
+    rows = read_rows(table, target, task, encoder, missing_label=missing_label, seed=seed, drawn=drawn)
     estimator = _seeded(estimator, seed)
     kind: Numbers | Classes = Numbers() if task == "regression" else Classes()
     trial = hold_trial(rows, kind, estimator, seed=seed, say=say)

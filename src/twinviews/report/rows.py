@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal, NamedTuple, Protocol
@@ -38,6 +38,15 @@ class Encoder(Protocol):
     def transform(self, table: pa.Table) -> np.ndarray: ...
 
     def get_feature_names_out(self) -> np.ndarray: ...
+
+
+class Drawn(NamedTuple):
+    """Where the rows of a table come from that is a sample of a larger one."""
+
+    number: np.ndarray  # (rows,) in the larger table, from 1
+    n_labeled: int  # of the larger table, and so on
+    n_unlabeled: int
+    blanks: Mapping[str, int]
 
 
 class Column(NamedTuple):
@@ -85,7 +94,14 @@ class Rows:
 
 
 def read_rows(
-    table: pa.Table, target: str, task: Task, encoder: Encoder, *, missing_label: Any, seed: int
+    table: pa.Table,
+    target: str,
+    task: Task,
+    encoder: Encoder,
+    *,
+    missing_label: Any,
+    seed: int,
+    drawn: Drawn | None = None,
 ) -> Rows:
     """Of a large table a random part; the encoder learns from all rows, and from inputs only."""
     labels = read_labels(table, target, task, missing_label)
@@ -96,16 +112,19 @@ def read_rows(
     chosen = _some(np.arange(len(labeled)), MOST_LABELED, rng)
     some = np.concatenate([labeled[chosen], _some(unlabeled, MOST_UNLABELED, rng)])
     raw = inputs.take(pa.array(some)).combine_chunks()
+    if drawn is None:
+        blanks = {name: inputs.column(name).null_count for name in inputs.column_names}
+        drawn = Drawn(np.arange(1, len(table) + 1), len(labeled), len(unlabeled), blanks)
     return Rows(
         target=target,
         raw=raw,
         X=np.asarray(encoder.transform(raw), dtype=np.float64),
         y=labels.values[chosen],
-        number=some + 1,
+        number=drawn.number[some],
         classes=labels.classes,
-        columns=_columns(encoder, inputs),
-        n_labeled_in_table=len(labeled),
-        n_unlabeled_in_table=len(unlabeled),
+        columns=_columns(encoder, drawn),
+        n_labeled_in_table=drawn.n_labeled,
+        n_unlabeled_in_table=drawn.n_unlabeled,
     )
 
 
@@ -113,17 +132,17 @@ def _some(rows: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
     return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
 
 
-def _columns(encoder: Encoder, inputs: pa.Table) -> tuple[Column, ...]:
-    place = {name: j for j, name in enumerate(encoder.get_feature_names_out())}
+def _columns(encoder: Encoder, drawn: Drawn) -> tuple[Column, ...]:
+    ends = np.cumsum([len(one.outputs) for one in encoder.columns_])
     return tuple(
         Column(
             one.name,
             one.kind,
             one.words,
-            inputs.column(one.name).null_count,
-            tuple(place[output] for output in one.outputs),
+            drawn.blanks[one.name],
+            tuple(range(int(end) - len(one.outputs), int(end))),
         )
-        for one in encoder.columns_
+        for one, end in zip(encoder.columns_, ends, strict=True)
     )
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 # With fewer labels a quarter of them is too few rows to judge by, and each takes its turn.
-FEW_LABELS = 300
+FEW_LABELS = 600
 _QUARTERS, _FOLDS = 4, 5
 
 

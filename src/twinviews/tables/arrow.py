@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv as arrow_csv
 import pyarrow.dataset as ds
 
 from twinviews.tables.base import Block, BlockTable
@@ -17,6 +18,8 @@ from twinviews.tables.columns import check_columns
 # Rows that are read at once, and rows of a block made of them.
 _BATCH_ROWS = 32_768
 _BLOCK_ROWS = 4096
+# Beyond, neighbouring whole numbers are the same float64.
+_LARGEST_EXACT = 2**53
 
 
 class Selection:
@@ -95,11 +98,23 @@ class Selection:
     def _labels(self, batch: pa.RecordBatch) -> np.ndarray:
         columns = [batch.column(name) for name in self.targets]
         if all(_is_number(column.type) for column in columns):
+            for name, column in zip(self.targets, columns, strict=True):
+                _check_exact(name, column)
             return np.column_stack([_numbers(column) for column in columns])
         labels = np.empty((batch.num_rows, len(columns)), dtype=object)
         for j, column in enumerate(columns):
             labels[:, j] = column.to_pylist()
         return labels
+
+
+def _check_exact(name: str, column: pa.Array) -> None:
+    if pa.types.is_integer(column.type) and len(column) > column.null_count:
+        ends = pc.min_max(column)
+        if max(abs(ends["min"].as_py()), abs(ends["max"].as_py())) > _LARGEST_EXACT:
+            raise ValueError(
+                f"Column {name!r} has whole numbers beyond {_LARGEST_EXACT:,}, which are not told "
+                f"apart. If they are names of classes, write them as text."
+            )
 
 
 def is_plain(kind: pa.DataType) -> bool:
@@ -182,11 +197,17 @@ def open_dataset(source: Any) -> ds.Dataset:
     return ds.dataset(paths, format=_format_of(paths), partitioning="hive")
 
 
-def _format_of(paths: str | list[str]) -> str:
+def _format_of(paths: str | list[str]) -> Any:
     """By the ending of the first file; of a folder, of the first file in it."""
     first = Path(paths[0] if isinstance(paths, list) else paths)
     if first.is_dir():
         inside = sorted(path for path in first.rglob("*.*") if path.is_file())
         first = inside[0] if inside else first
-    kinds = {".csv": "csv", ".arrow": "ipc", ".ipc": "ipc", ".feather": "ipc"}
-    return kinds.get(first.suffix.lower(), "parquet")
+    suffix = first.suffix.lower()
+    if suffix in (".csv", ".tsv"):
+        return ds.CsvFileFormat(
+            parse_options=arrow_csv.ParseOptions(delimiter="\t" if suffix == ".tsv" else ","),
+            # A blank label is no label, and no class of its own.
+            convert_options=arrow_csv.ConvertOptions(strings_can_be_null=True),
+        )
+    return "ipc" if suffix in (".arrow", ".ipc", ".feather") else "parquet"
