@@ -122,7 +122,7 @@ class XNVRegressor(SemiSupervisedRegressor, XNV):
         How columns are brought to one scale, from what the first pass sees of all rows: "standard" is
         mean 0 and variance 1; "robust" is median 0 and interquartile range 1 (of 8,192 of the rows),
         with values beyond 3 drawn in smoothly; "rank" makes each column normal by its ranks. "auto" is
-        "standard" with a committee, None without. ``landmarks_`` are then on that scale.
+        "standard" with a committee or for tables that hold more than numbers, else None. ``landmarks_`` are then on that scale.
     committee : bool or "auto", default="auto"
         Whether others join. "auto": they do if sigma, ridge and correlation_ridge are "auto", kernel
         and landmarks are the default and X is dense. It takes 25 labels or more, and the members
