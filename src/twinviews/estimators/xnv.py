@@ -122,7 +122,8 @@ class XNVRegressor(SemiSupervisedRegressor, XNV):
         How columns are brought to one scale, from what the first pass sees of all rows: "standard" is
         mean 0 and variance 1; "robust" is median 0 and interquartile range 1 (of 8,192 of the rows),
         with values beyond 3 drawn in smoothly; "rank" makes each column normal by its ranks. "auto" is
-        "standard" with a committee or for tables that hold more than numbers, else None. ``landmarks_`` are then on that scale.
+        "standard" with a committee or for tables that hold more than numbers, else None.
+        ``landmarks_`` are then on that scale.
     committee : bool or "auto", default="auto"
         Whether others join. "auto": they do if sigma, ridge and correlation_ridge are "auto", kernel
         and landmarks are the default and X is dense. It takes 25 labels or more, and the members
@@ -165,7 +166,7 @@ class XNVRegressor(SemiSupervisedRegressor, XNV):
     committee_ : list of (str, float), or a list of those for several targets
         Who counts how much, the most first; empty without a committee. ``coef_`` and what else is
         learned of views belong to the member "correlated views".
-    learned_metric_ : ndarray of shape (n_features_in_,), or a list of those for several targets
+    learned_metric_ : ndarray, one for each number that the columns became, or a list of those for several targets
         How much each column, brought to variance 1, counts in the squared distance between two rows,
         summing to 1: the mean over the members of the committee that learned a metric, by their weight.
         None where no member did.
