@@ -166,8 +166,8 @@ class XNVRegressor(SemiSupervisedRegressor, XNV):
     committee_ : list of (str, float), or a list of those for several targets
         Who counts how much, the most first; empty without a committee. ``coef_`` and what else is
         learned of views belong to the member "correlated views".
-    learned_metric_ : ndarray, one for each number that the columns became, or a list of those for several targets
-        How much each column, brought to variance 1, counts in the squared distance between two rows,
+    learned_metric_ : ndarray, or a list of those for several targets
+        How much each column (of numbers, as they became), brought to variance 1, counts in the squared distance between two rows,
         summing to 1: the mean over the members of the committee that learned a metric, by their weight.
         None where no member did.
     n_labeled_, n_unlabeled_ : int
