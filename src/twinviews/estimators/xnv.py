@@ -167,9 +167,9 @@ class XNVRegressor(SemiSupervisedRegressor, XNV):
         Who counts how much, the most first; empty without a committee. ``coef_`` and what else is
         learned of views belong to the member "correlated views".
     learned_metric_ : ndarray, or a list of those for several targets
-        How much each column (of numbers, as they became), brought to variance 1, counts in the squared distance between two rows,
-        summing to 1: the mean over the members of the committee that learned a metric, by their weight.
-        None where no member did.
+        How much each number of a row, brought to variance 1, counts in the squared distance between two
+        rows, summing to 1: the mean over the members of the committee that learned a metric, by their
+        weight. None where no member did.
     n_labeled_, n_unlabeled_ : int
         Rows with a label in the last solve, and without one in the last fit.
     n_components_, sigma_, ridge_, correlation_ridge_, canonical_weight_ : number
