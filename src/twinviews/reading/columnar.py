@@ -107,7 +107,8 @@ def _read_as_text(
     with plain_errors(source):
         typing = find_types(text(), names, options, lambda row: f"{source}, row {row + 1}")
         copy = typed_copy(typing.convert(text()), typing.schema)
-    return Reading(source, copy, typing.guesses, typing.n_rows)
+    guesses = (*typing.guesses, *types_in_words(typing.schema))
+    return Reading(source, copy, guesses, typing.n_rows, typing.written)
 
 
 def _check_batches(dataset: ds.Dataset) -> int:

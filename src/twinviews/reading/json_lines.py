@@ -123,7 +123,8 @@ def read_json_lines(path: Path, options: ReadingOptions, source: str) -> Reading
     mixed = [name for name, kind in types.items() if kind == _MIXED]
     said = (Guess(f"{', '.join(mixed)} of several types"),) if mixed else ()
     dataset = typed_copy(typing.convert(_text(path, source, list(types))), typing.schema)
-    return Reading(source, dataset, (*said, *typing.guesses), typing.n_rows)
+    guesses = (*said, *typing.guesses, *types_in_words(typing.schema))
+    return Reading(source, dataset, guesses, typing.n_rows, typing.written)
 
 
 def _dataset(path: Path, schema: pa.Schema) -> ds.Dataset:

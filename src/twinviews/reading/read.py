@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -70,6 +71,11 @@ def read(
     [2.5, None]
     """
     options = options or ReadingOptions()
+    found = _read(source, options, stream)
+    return found if options.missing is None else replace(found, missing=options.missing)
+
+
+def _read(source: str | Path, options: ReadingOptions, stream: BinaryIO | None) -> Reading:
     if str(source) == STANDARD_INPUT:
         return read_standard_input(lambda path: _read_file(path, options, "standard input"), stream)
     path = Path(source)
