@@ -428,6 +428,44 @@ def test_a_decimal_sign_that_does_not_fit_is_said_not_to():
     ]
 
 
+OWN_TYPES = pa.table(
+    {
+        "zip": ["01067", "50667", "NA"],
+        "stamp": pa.array([1, 1_700_000_000_000_000_001, None], pa.timestamp("ns")),
+        "size": ["1.234,5", "2", "NA"],
+        "small": pa.array([1, 2, 3], pa.int8()),
+        "code": ["7", "8", "9"],
+    }
+)
+
+
+@pytest.mark.parametrize("said", [{"size": "number"}, {"size": "number", "small": "category"}])
+def test_a_kind_said_of_one_column_of_parquet_leaves_the_others(said, tmp_path):
+    path = tmp_path / "table.parquet"
+    pq.write_table(OWN_TYPES, path)
+    table = read(path, ReadingOptions(kinds=said)).dataset.to_table()
+    assert table["size"].to_pylist() == [1234.5, 2.0, None]
+    if "small" in said:
+        assert table["small"].to_pylist() == ["1", "2", "3"]
+    untouched = [name for name in OWN_TYPES.column_names if name not in said]
+    assert table.select(untouched) == OWN_TYPES.select(untouched)
+
+
+def test_a_mixed_column_of_json_leaves_the_others():
+    lines = [
+        {"zip": "01067", "when": "2024-01-05T00:00:00", "n": 1, "size": 1.5, "mixed": 1, "code": "7"},
+        {"zip": "NA", "when": None, "n": 2**60 + 1, "size": None, "mixed": "n/a", "code": "8"},
+    ]
+    content = "".join(json.dumps(line) + "\n\n" for line in lines).encode()
+    for options in ({}, {"kinds": {"mixed": "number", "zip": "category"}}):
+        found = from_bytes(content, **options)
+        table = found.dataset.to_table()
+        assert table["mixed"].to_pylist() == [1, None]
+        assert table["when"].to_pylist() == [datetime.datetime(2024, 1, 5), None]
+        for name in ("zip", "n", "size", "code"):
+            assert table[name].to_pylist() == [line[name] for line in lines]
+
+
 def test_a_folder_of_files_is_one_table(tmp_path):
     rows = delimited(as_text()).splitlines(keepends=True)
     (tmp_path / "1.csv").write_bytes(b"".join(rows[:40]))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
@@ -47,11 +47,13 @@ def read_columnar(place: Path, form: str, options: ReadingOptions, source: str) 
     check_names(options, dataset.schema.names, source)
     fields, guesses = _plain_fields(dataset.schema, options)
     others = kinds_changed(pa.schema(fields), options)
-    if set(others.values()) - {"category"}:
-        return _read_as_text(dataset, fields, options, source)
     schema = pa.schema(
         [field.with_type(pa.string()) if field.name in others else field for field in fields]
     )
+    found_out = [name for name, kind in others.items() if not kind.startswith("category")]
+    if found_out:
+        found = _with_types_of_text(opened(schema), found_out, options, source)
+        return replace(found, guesses=(*guesses, *found.guesses))
     return Reading(source, opened(schema), (*guesses, *types_in_words(schema)), n_rows)
 
 
@@ -93,21 +95,17 @@ def _plain(kind: pa.DataType) -> pa.DataType | None:
     )
 
 
-def _read_as_text(
-    dataset: ds.Dataset, fields: Sequence[pa.Field], options: ReadingOptions, source: str
+def _with_types_of_text(
+    dataset: ds.Dataset, names: Sequence[str], options: ReadingOptions, source: str
 ) -> Reading:
-    """For a column of words that the user calls numbers, dates or booleans."""
-    names = [field.name for field in fields]
-
-    def text() -> Iterator[pa.RecordBatch]:
-        for batch in dataset.to_batches(columns=names, **_IN_ORDER):
-            columns = [pc.cast(batch.column(name), pa.string()) for name in names]
-            yield pa.record_batch(columns, names=names)
-
+    """For columns of words that the user calls numbers, dates or booleans; the others stay."""
     with plain_errors(source):
-        typing = find_types(text(), names, options, lambda row: f"{source}, row {row + 1}")
-        copy = typed_copy(typing.convert(text()), typing.schema)
-    guesses = (*typing.guesses, *types_in_words(typing.schema))
+        text = dataset.to_batches(columns=list(names), **_IN_ORDER)
+        typing = find_types(text, names, options, lambda row: f"{source}, row {row + 1}")
+        schema = typing.schema_among(dataset.schema)
+        everything = dataset.to_batches(**_IN_ORDER)
+        copy = typed_copy(typing.convert_among(everything, dataset.schema), schema)
+    guesses = (*typing.guesses, *types_in_words(schema))
     return Reading(source, copy, guesses, typing.n_rows, typing.written)
 
 

@@ -58,9 +58,32 @@ class Typing:
         return found - {DASH} if self.keeps_dashes(name) else found
 
     def convert(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        schema = self.schema
         for batch in batches:
             columns = [self._converted(name, batch.column(name)) for name in self.spellings]
-            yield pa.record_batch(columns, schema=self.schema)
+            yield pa.record_batch(columns, schema=schema)
+
+    def convert_among(self, batches: Batches, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """The same for columns of text among others, which stay as they are."""
+        schema = self.schema_among(schema)
+        for batch in batches:
+            columns = [
+                self._converted(name, batch.column(name))
+                if name in self.spellings
+                else batch.column(name)
+                for name in schema.names
+            ]
+            yield pa.record_batch(columns, schema=schema)
+
+    def schema_among(self, schema: pa.Schema) -> pa.Schema:
+        return pa.schema(
+            [
+                field.with_type(self.spellings[field.name].type)
+                if field.name in self.spellings
+                else field
+                for field in schema
+            ]
+        )
 
     def _converted(self, name: str, strings: pa.Array) -> pa.Array:
         spelling = self.spellings[name]
