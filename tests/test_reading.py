@@ -1,12 +1,14 @@
 import csv
 import datetime
 import gc
+import gzip
 import io
 import json
 import os
 import random
 import subprocess
 import sys
+import threading
 import zipfile
 from pathlib import Path
 
@@ -18,7 +20,7 @@ from hypothesis import strategies as st
 
 from messy.tables import GOOD, MESSY, WRONG, Messy
 from messy.truth import N_ROWS, TRUTH, as_text, delimited
-from twinviews.reading import ReadingOptions, columnar, read, workbook
+from twinviews.reading import ReadingOptions, columnar, read, workbook, write
 from twinviews.reading import delimited as delimited_files
 from twinviews.reading.columns import ColumnSummary, MissingWords
 from twinviews.reading.spellings import ANY
@@ -485,6 +487,85 @@ def test_a_partitioned_data_set_keeps_its_partitions(tmp_path):
     assert set(table.column_names) == {"id", "city", "size", "count", "y", "part"}
     assert table["id"].to_pylist() == [str(value) for value in TRUTH["id"]]
     assert table["part"].to_pylist() == [i % 3 for i in range(N_ROWS)]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_folder_of_json_lines_is_one_table(packed, tmp_path):
+    messy = next(messy for messy in GOOD if messy.name == "JSON lines of several types")
+    lines = messy.content.splitlines(keepends=True)
+    for name, some in (("1", lines[:40]), ("2", lines[40:])):
+        content = b"".join(some)
+        (tmp_path / f"{name}.jsonl{'.gz' if packed else ''}").write_bytes(
+            gzip.compress(content) if packed else content
+        )
+    assert read(tmp_path).dataset.to_table().to_pydict() == TRUTH
+    with pytest.raises(ValueError, match=r"1.jsonl.*, line 1, column 'city': .* is not a number"):
+        read(tmp_path, ReadingOptions(kinds={"city": "number"}))
+
+
+@pytest.mark.parametrize(
+    ("names", "error"),
+    [
+        (("Excel", "Excel"), "a.xlsx is a workbook, of which folders are not read. Name one file"),
+        (("an Arrow stream", "an Arrow stream"), "a.arrows is an Arrow stream, of which folders"),
+        (
+            ("plain", "JSON lines"),
+            r"b.jsonl is JSON lines, but .*a.csv is CSV. Files that are one",
+        ),
+        (("Parquet", "plain"), r"b.csv is CSV, but .*a.parquet is a Parquet file"),
+        (("packed", "packed and cut"), r"b.csv.gz is a gzip file cut short or damaged"),
+        (("plain", "a PDF"), r"b.csv is a PDF, not a table"),
+    ],
+)
+def test_folders_that_are_no_table(names, error, tmp_path):
+    for place, name in zip("ab", names, strict=True):
+        messy = next(messy for messy in MESSY if messy.name == name)
+        (tmp_path / f"{place}{messy.suffix}").write_bytes(messy.content)
+    with pytest.raises(ValueError, match=error):
+        read(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+@pytest.mark.parametrize("name", ["plain", "packed", "Parquet", "Excel", "JSON lines"])
+def test_a_pipe_is_read_as_the_file(name, tmp_path):
+    messy = next(messy for messy in GOOD if messy.name == name)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(messy.content,))
+    writer.start()
+    try:
+        found = read(pipe)
+    finally:
+        writer.join()
+    assert found.source == str(pipe)
+    assert found.dataset.to_table().to_pydict() == TRUTH
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".arrow"])
+def test_files_of_a_folder_may_differ_in_types_that_have_one_in_common(ending, tmp_path):
+    def put_part(name, **columns):
+        write([pa.table(columns)], pa.table(columns).schema, tmp_path / f"{name}{ending}")
+
+    put_part("1", a=pa.array([1, 2]), b=["x", "y"], c=pa.nulls(2))
+    put_part("2", a=[0.5], b=pa.array(["z"]).dictionary_encode(), d=[True], c=pa.array([3], pa.int8()))
+    found = read(tmp_path)
+    assert found.n_rows == 3
+    assert found.dataset.to_table().sort_by("a").to_pydict() == {
+        "a": [0.5, 1.0, 2.0],
+        "b": ["z", "x", "y"],
+        "c": [3, None, None],
+        "d": [True, None, None],
+    }
+    assert "d blank in 1 of 2 files, which lack it" in said(found)
+    put_part("3", a=["many"], b=["x"])
+    with pytest.raises(
+        ValueError, match=rf"3{ending}: column 'a' is string, but int64 in .*1{ending}. Write both"
+    ):
+        read(tmp_path)
+    as_words = read(tmp_path, ReadingOptions(kinds={"a": "category"})).dataset.to_table()
+    assert sorted(as_words["a"].to_pylist()) == ["0.5", "1", "2", "many"]
+    without = read(tmp_path, ReadingOptions(kinds={"a": "skip"})).dataset.to_table()
+    assert without.column_names == ["b", "c", "d"]
 
 
 def test_a_file_that_is_not_there_names_one_that_is(tmp_path):

@@ -36,16 +36,18 @@ def read_columnar(place: Path, form: str, options: ReadingOptions, source: str) 
             n_rows = dataset.count_rows()
         else:
             n_rows = _check_batches(dataset)
+        common, said = _common_schema(dataset, options)
     except (pa.ArrowException, OSError):
         word = "a Parquet" if form == "parquet" else "an Arrow"
         raise ValueError(
-            f"{source} cannot be read as {word} file: it is cut short or damaged, its parts differ in "
-            f"their columns, or two columns have one name. Write it again."
+            f"{source} cannot be read as {word} file: it is cut short or damaged, or two columns have "
+            f"one name. Write it again."
         ) from None
     if n_rows == 0:
         raise ValueError(f"{source} has no rows. Name a table with rows.")
-    check_names(options, dataset.schema.names, source)
-    fields, guesses = _plain_fields(dataset.schema, options)
+    check_names(options, common.names, source)
+    fields, left_out = _plain_fields(common, options)
+    guesses = (*said, *left_out)
     others = kinds_changed(pa.schema(fields), options)
     schema = pa.schema(
         [field.with_type(pa.string()) if field.name in others else field for field in fields]
@@ -66,6 +68,43 @@ def read_stream(path: Path, options: ReadingOptions, source: str) -> Reading:
             )
     except (pa.ArrowException, OSError):
         raise ValueError(f"{source} is an Arrow stream cut short or damaged. Write it again.") from None
+
+
+def _common_schema(dataset: ds.Dataset, options: ReadingOptions) -> tuple[pa.Schema, list[Guess]]:
+    """The columns of all files of a data set, in types that hold the values of each."""
+    parts = list(dataset.get_fragments())
+    if len(parts) == 1:
+        return dataset.schema, []
+    types: dict[str, pa.DataType] = {}
+    having: dict[str, list[str]] = {}  # in which files a column is what
+    for part in parts:
+        for field in part.physical_schema:
+            name, own = field.name, _plain(field.type) or field.type
+            common = _common_type(types.get(name, own), own)
+            if options.kinds.get(name) in ("category", "skip"):
+                common = pa.string()
+            if common is None:
+                raise ValueError(
+                    f"{part.path}: column {name!r} is {own}, but {having[name][0]}. Write both with "
+                    f"one type, or use --kind {name}=category."
+                )
+            types[name] = common
+            having.setdefault(name, []).append(f"{own} in {part.path}")
+    lacking = [
+        Guess(f"{name} blank in {len(parts) - len(files)} of {len(parts)} files, which lack it")
+        for name, files in having.items()
+        if len(files) < len(parts)
+    ]
+    partitions = [field for field in dataset.schema if field.name not in types]
+    return pa.schema([*types.items(), *partitions]), lacking
+
+
+def _common_type(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
+    schemas = [pa.schema([("column", kind)]) for kind in (one, other)]
+    try:
+        return pa.unify_schemas(schemas, promote_options="permissive").field("column").type
+    except pa.ArrowTypeError:
+        return None
 
 
 def _plain_fields(schema: pa.Schema, options: ReadingOptions) -> tuple[list[pa.Field], list[Guess]]:
@@ -116,9 +155,10 @@ def _check_batches(dataset: ds.Dataset) -> int:
     memory.
     """
     n_rows = 0
-    for batch in dataset.to_batches(**_IN_ORDER):
-        batch.validate(full=True)
-        n_rows += batch.num_rows
+    for part in dataset.get_fragments():
+        for batch in part.to_batches(schema=part.physical_schema, **_IN_ORDER):
+            batch.validate(full=True)
+            n_rows += batch.num_rows
     return n_rows
 
 

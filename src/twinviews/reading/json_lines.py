@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -131,9 +131,10 @@ def _merge(types: dict[str, pa.DataType], more: dict[str, pa.DataType]) -> None:
                 types[name] = _MIXED
 
 
-def read_json_lines(path: Path, options: ReadingOptions, source: str) -> Reading:
+def read_json_lines(paths: Sequence[Path], options: ReadingOptions, source: str) -> Reading:
+    """One file, or several that are one table."""
     types: dict[str, pa.DataType] = {}
-    for block in _blocks(path, source):
+    for block in _blocks(paths, source):
         _merge(types, block.types())
     if not types:
         raise ValueError(f"{source} is empty. Name a file with one JSON object a line.")
@@ -144,13 +145,13 @@ def read_json_lines(path: Path, options: ReadingOptions, source: str) -> Reading
     mixed = [field.name for field in schema if field.type == _MIXED]
     text = list(dict.fromkeys([*mixed, *kinds_changed(schema, options)]))
     if not text:
-        return Reading(source, _dataset(path, schema), types_in_words(schema))
+        return Reading(source, _dataset(paths, schema), types_in_words(schema))
 
     def batches() -> Iterator[pa.RecordBatch]:
-        return (block.batch(schema, text) for block in _blocks(path, source))
+        return (block.batch(schema, text) for block in _blocks(paths, source))
 
     with plain_errors(source):
-        typing = find_types(batches(), text, options, lambda row: _where(path, source, row))
+        typing = find_types(batches(), text, options, lambda row: _where(paths, source, row))
         found = typing.schema_among(schema)
         dataset = typed_copy(typing.convert_among(batches(), schema), found)
     said = (Guess(f"{', '.join(mixed)} of several types"),) if mixed else ()
@@ -162,16 +163,21 @@ def _parse_options(schema: pa.Schema) -> arrow_json.ParseOptions:
     return arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
 
 
-def _dataset(path: Path, schema: pa.Schema) -> ds.Dataset:
+def _dataset(paths: Sequence[Path], schema: pa.Schema) -> ds.Dataset:
     form = ds.JsonFileFormat(
         parse_options=_parse_options(schema),
         # Arrow needs every line whole within two blocks.
         read_options=arrow_json.ReadOptions(block_size=_BLOCK_BYTES),
     )
-    return ds.dataset(str(path), format=form, schema=schema)
+    return ds.dataset([str(path) for path in paths], format=form, schema=schema)
 
 
-def _blocks(path: Path, source: str) -> Iterator[_Block]:
+def _blocks(paths: Sequence[Path], source: str) -> Iterator[_Block]:
+    for path in paths:
+        yield from _blocks_of(path, source if len(paths) == 1 else str(path))
+
+
+def _blocks_of(path: Path, source: str) -> Iterator[_Block]:
     line, rest = 1, b""
     with opened(path) as file:
         while chunk := file.read(_BLOCK_BYTES):
@@ -197,11 +203,12 @@ def _as_text(value: Any) -> str | None:
     return json.dumps(value)
 
 
-def _where(path: Path, source: str, row: int) -> str:
-    with opened(path) as file:
-        for number, line in enumerate(file, start=1):
-            if line.strip():
-                if row == 0:
-                    return f"{source}, line {number}"
-                row -= 1
+def _where(paths: Sequence[Path], source: str, row: int) -> str:
+    for path in paths:
+        with opened(path) as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    if row == 0:
+                        return f"{source if len(paths) == 1 else path}, line {number}"
+                    row -= 1
     raise ValueError(f"There is no row {row} in {source}.")
