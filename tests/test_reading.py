@@ -20,9 +20,11 @@ from hypothesis import strategies as st
 
 from messy.tables import GOOD, MESSY, WRONG, Messy
 from messy.truth import N_ROWS, TRUTH, as_text, delimited
+from twinviews.cli import table_options
 from twinviews.reading import ReadingOptions, columnar, read, workbook, write
 from twinviews.reading import delimited as delimited_files
 from twinviews.reading.columns import ColumnSummary, MissingWords
+from twinviews.reading.options import KINDS
 from twinviews.reading.spellings import ANY
 from twinviews.reading.words import MISSING
 
@@ -311,6 +313,11 @@ def test_what_is_guessed_can_be_said():
 def test_options_that_are_none(options, error):
     with pytest.raises(ValueError, match=error):
         ReadingOptions(**options)
+
+
+def test_the_command_line_knows_the_kinds():
+    """It has a list of its own, since help must not wait for Arrow."""
+    assert table_options.KINDS == KINDS
 
 
 def test_more_rows_of_the_same_table_get_its_kinds():
