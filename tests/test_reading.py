@@ -1,11 +1,14 @@
 import csv
 import datetime
 import gc
+import gzip
 import io
+import json
 import os
 import random
 import subprocess
 import sys
+import threading
 import zipfile
 from pathlib import Path
 
@@ -17,9 +20,11 @@ from hypothesis import strategies as st
 
 from messy.tables import GOOD, MESSY, WRONG, Messy
 from messy.truth import N_ROWS, TRUTH, as_text, delimited
-from twinviews.reading import ReadingOptions, columnar, read, workbook
+from twinviews.cli import table_options
+from twinviews.reading import ReadingOptions, columnar, read, workbook, write
 from twinviews.reading import delimited as delimited_files
 from twinviews.reading.columns import ColumnSummary, MissingWords
+from twinviews.reading.options import KINDS
 from twinviews.reading.spellings import ANY
 from twinviews.reading.words import MISSING
 
@@ -301,6 +306,8 @@ def test_what_is_guessed_can_be_said():
         ({"encoding": "utf-9"}, "encoding 'utf-9' is not known"),
         ({"kinds": {"a": "numeric"}}, "Kind 'numeric' of column 'a' must be one of number, category"),
         ({"kinds": {"a": "number:%d"}}, "Kind 'number:%d' of column 'a'"),
+        ({"kinds": {"a": "number:1.234,5"}}, "Kind 'number:1.234,5' of column 'a'"),
+        ({"expected": {"a": "boolean:yes"}}, "Kind 'boolean:yes' of column 'a'"),
     ],
 )
 def test_options_that_are_none(options, error):
@@ -308,10 +315,20 @@ def test_options_that_are_none(options, error):
         ReadingOptions(**options)
 
 
+def test_the_command_line_knows_the_kinds():
+    """It has a list of its own, since help must not wait for Arrow."""
+    assert table_options.KINDS == KINDS
+
+
 def test_more_rows_of_the_same_table_get_its_kinds():
     table = from_bytes(b"a,b,c,d,y\n1,x,01/20/2024,true,1\n2.5,y,02/25/2024,false,\n")
     more = from_bytes(b"a,b,c,d\n,1,2024-01-01,\n,2,,\n", expected=table.kinds)
-    assert more.kinds == {"a": "number", "b": "category", "c": "date", "d": "boolean"}
+    assert {column.name: column.kind for column in more.columns} == {
+        "a": "number",
+        "b": "category",
+        "c": "date",
+        "d": "boolean",
+    }
     assert more.dataset.to_table()["b"].to_pylist() == ["1", "2"]
     with pytest.raises(ValueError, match="line 3, column 'a': 'many' is not a number"):
         from_bytes(b"a,b\n1,x\nmany,y\n", expected=table.kinds)
@@ -319,6 +336,143 @@ def test_more_rows_of_the_same_table_get_its_kinds():
     pq.write_table(pa.table({"a": ["1", "2"], "b": [1, 2]}), parquet)
     columns = from_bytes(parquet.getvalue().to_pybytes(), expected=table.kinds).dataset.to_table()
     assert columns.to_pydict() == {"a": [1, 2], "b": ["1", "2"]}
+
+
+# Columns of one spelling each, some of whose values could have another; and some that are a mixture.
+FAMILIES = [
+    ["1.234", "1.234,5", "12", "-5", ""],
+    ["1,234", "1,234.5", "0.5", "1e5"],
+    ["1.234", "1.5", "Infinity", "+inf", "1"],
+    ["5 €", "1.234 €", "1.234,50 €"],
+    ["1/2/2024", "1/13/2024", "12/11/2024"],
+    ["1/2/2024", "13/1/2024", "12/11/2024"],
+    ["2024-01-05", "2024-1-5"],
+    ["2024-01-05", "2024-01-05 10:00", "2024-01-05T10:00:00.5"],
+    ["2024-01-05T10:00Z", "2024-01-05 10:00:00+02:00"],
+    ["01067", "50667", "8001"],
+    ["+", "-", "o", "NA", " "],
+    ["-", "x", "y", "7"],
+    ["true", "FALSE", "NA", "-"],
+]
+
+
+@st.composite
+def written_columns(draw):
+    n_rows = draw(st.integers(1, 6))
+    columns = []
+    for _ in range(draw(st.integers(2, 4))):
+        values = draw(st.sampled_from(FAMILIES).map(st.sampled_from) | st.just(TRICKY))
+        columns.append(draw(st.lists(values, min_size=n_rows, max_size=n_rows)))
+    return columns
+
+
+@given(written_columns(), st.sampled_from([None, ".", ","]))
+@settings(max_examples=100, deadline=None)
+def test_a_row_by_itself_is_read_as_in_its_table(columns, decimal):
+    dialect = {"delimiter": ";", "quote": '"', "encoding": "utf-8"}
+
+    def content(rows):
+        cells = [[row[i] for i in rows] for row in columns]
+        return as_csv(cells, {**dialect, "decimal": "."}, "", "\n", csv.QUOTE_ALL)
+
+    everything = range(len(columns[0]))
+    whole = from_bytes(content(everything), **dialect, decimal=decimal)
+    assert json.loads(json.dumps(whole.kinds)) == whole.kinds
+    table = whole.dataset.to_table().to_pylist()
+    for row in everything:
+        options = {**dialect, "expected": whole.kinds, "missing": whole.missing}
+        assert from_bytes(content([row]), **options).dataset.to_table().to_pylist() == [table[row]]
+
+
+@pytest.mark.parametrize(
+    ("table", "row", "value"),
+    [
+        ("12/31/2024 10/02/2024", "02/10/2024", datetime.datetime(2024, 2, 10)),
+        ("31/12/2024 10/02/2024", "02/10/2024", datetime.datetime(2024, 10, 2)),
+        ("1.234,5 2.000", "1.234", 1234.0),
+        ("1,234.5 2,000", "1,234", 1234.0),
+        ("1.5 2", "1,5", 1.5),  # written otherwise than in the table: found out
+        ("1.234,5 2.000", "1.23", 1.23),
+        ("12/31/2024 10/02/2024", "2024-10-02", datetime.datetime(2024, 10, 2)),
+    ],
+)
+def test_more_rows_are_written_as_those_before_if_they_can_be(table, row, value):
+    first = from_bytes(("a;b\n" + "".join(f"{cell};x\n" for cell in table.split())).encode())
+    more = from_bytes(f"a;b\n{row};x\n".encode(), expected=first.kinds)
+    assert more.dataset.to_table()["a"].to_pylist() == [value]
+
+
+def test_the_user_knows_better_than_the_table_before():
+    first = from_bytes(b"a;b\n1.234,5;12/31/2024\n2.000;10/02/2024\n")
+    row = b"a;b\n1.234;02/10/2024\n"
+    said = {"decimal": ".", "kinds": {"b": "date:%d/%m/%Y"}}
+    table = from_bytes(row, expected=first.kinds, **said).dataset.to_table()
+    assert table.to_pylist() == [{"a": 1.234, "b": datetime.datetime(2024, 10, 2)}]
+    # A kind without a form leaves open how it is written, and the table before does not.
+    same = from_bytes(row, expected=first.kinds, kinds={"a": "number", "b": "date"}).dataset.to_table()
+    assert same.to_pylist() == [{"a": 1234.0, "b": datetime.datetime(2024, 2, 10)}]
+    with pytest.raises(ValueError, match="'number:12' shows no way to write numbers"):
+        from_bytes(row, expected={"a": "number:12"})
+
+
+@pytest.mark.parametrize("words", [None, ("none", "-"), ()])
+def test_the_words_for_blanks_can_be_handed_on(words):
+    content = b"a,b\n1,+\nNA,-\n2,o\n"
+    first = from_bytes(content, missing=words, kinds={"a": "category"})
+    again = from_bytes(content, missing=first.missing, kinds={"a": "category"})
+    assert isinstance(first.missing, tuple)
+    assert again.dataset.to_table() == first.dataset.to_table()
+    assert again.missing == first.missing
+
+
+def test_a_decimal_sign_that_does_not_fit_is_said_not_to():
+    found = from_bytes(b"a;b;c\n1.5;1,5;1.234\n2.5;2,5;5.678\n", decimal=",")
+    assert found.dataset.to_table().to_pydict() == {
+        "a": [1.5, 2.5],
+        "b": [1.5, 2.5],
+        "c": [1234.0, 5678.0],
+    }
+    assert [guess for guess in said(found) if "does not fit" in guess] == [
+        "a with '.' before decimals, since ',' does not fit (--kind a=category)"
+    ]
+
+
+OWN_TYPES = pa.table(
+    {
+        "zip": ["01067", "50667", "NA"],
+        "stamp": pa.array([1, 1_700_000_000_000_000_001, None], pa.timestamp("ns")),
+        "size": ["1.234,5", "2", "NA"],
+        "small": pa.array([1, 2, 3], pa.int8()),
+        "code": ["7", "8", "9"],
+    }
+)
+
+
+@pytest.mark.parametrize("said", [{"size": "number"}, {"size": "number", "small": "category"}])
+def test_a_kind_said_of_one_column_of_parquet_leaves_the_others(said, tmp_path):
+    path = tmp_path / "table.parquet"
+    pq.write_table(OWN_TYPES, path)
+    table = read(path, ReadingOptions(kinds=said)).dataset.to_table()
+    assert table["size"].to_pylist() == [1234.5, 2.0, None]
+    if "small" in said:
+        assert table["small"].to_pylist() == ["1", "2", "3"]
+    untouched = [name for name in OWN_TYPES.column_names if name not in said]
+    assert table.select(untouched) == OWN_TYPES.select(untouched)
+
+
+def test_a_mixed_column_of_json_leaves_the_others():
+    lines = [
+        {"zip": "01067", "when": "2024-01-05T00:00:00", "n": 1, "size": 1.5, "mixed": 1, "code": "7"},
+        {"zip": "NA", "when": None, "n": 2**60 + 1, "size": None, "mixed": "n/a", "code": "8"},
+    ]
+    content = "".join(json.dumps(line) + "\n\n" for line in lines).encode()
+    for options in ({}, {"kinds": {"mixed": "number", "zip": "category"}}):
+        found = from_bytes(content, **options)
+        table = found.dataset.to_table()
+        assert table["mixed"].to_pylist() == [1, None]
+        assert table["when"].to_pylist() == [datetime.datetime(2024, 1, 5), None]
+        for name in ("zip", "n", "size", "code"):
+            assert table[name].to_pylist() == [line[name] for line in lines]
 
 
 def test_a_folder_of_files_is_one_table(tmp_path):
@@ -340,6 +494,85 @@ def test_a_partitioned_data_set_keeps_its_partitions(tmp_path):
     assert set(table.column_names) == {"id", "city", "size", "count", "y", "part"}
     assert table["id"].to_pylist() == [str(value) for value in TRUTH["id"]]
     assert table["part"].to_pylist() == [i % 3 for i in range(N_ROWS)]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_folder_of_json_lines_is_one_table(packed, tmp_path):
+    messy = next(messy for messy in GOOD if messy.name == "JSON lines of several types")
+    lines = messy.content.splitlines(keepends=True)
+    for name, some in (("1", lines[:40]), ("2", lines[40:])):
+        content = b"".join(some)
+        (tmp_path / f"{name}.jsonl{'.gz' if packed else ''}").write_bytes(
+            gzip.compress(content) if packed else content
+        )
+    assert read(tmp_path).dataset.to_table().to_pydict() == TRUTH
+    with pytest.raises(ValueError, match=r"1.jsonl.*, line 1, column 'city': .* is not a number"):
+        read(tmp_path, ReadingOptions(kinds={"city": "number"}))
+
+
+@pytest.mark.parametrize(
+    ("names", "error"),
+    [
+        (("Excel", "Excel"), "a.xlsx is a workbook, of which folders are not read. Name one file"),
+        (("an Arrow stream", "an Arrow stream"), "a.arrows is an Arrow stream, of which folders"),
+        (
+            ("plain", "JSON lines"),
+            r"b.jsonl is JSON lines, but .*a.csv is CSV. Files that are one",
+        ),
+        (("Parquet", "plain"), r"b.csv is CSV, but .*a.parquet is a Parquet file"),
+        (("packed", "packed and cut"), r"b.csv.gz is a gzip file cut short or damaged"),
+        (("plain", "a PDF"), r"b.csv is a PDF, not a table"),
+    ],
+)
+def test_folders_that_are_no_table(names, error, tmp_path):
+    for place, name in zip("ab", names, strict=True):
+        messy = next(messy for messy in MESSY if messy.name == name)
+        (tmp_path / f"{place}{messy.suffix}").write_bytes(messy.content)
+    with pytest.raises(ValueError, match=error):
+        read(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+@pytest.mark.parametrize("name", ["plain", "packed", "Parquet", "Excel", "JSON lines"])
+def test_a_pipe_is_read_as_the_file(name, tmp_path):
+    messy = next(messy for messy in GOOD if messy.name == name)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(messy.content,))
+    writer.start()
+    try:
+        found = read(pipe)
+    finally:
+        writer.join()
+    assert found.source == str(pipe)
+    assert found.dataset.to_table().to_pydict() == TRUTH
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".arrow"])
+def test_files_of_a_folder_may_differ_in_types_that_have_one_in_common(ending, tmp_path):
+    def put_part(name, **columns):
+        write([pa.table(columns)], pa.table(columns).schema, tmp_path / f"{name}{ending}")
+
+    put_part("1", a=pa.array([1, 2]), b=["x", "y"], c=pa.nulls(2))
+    put_part("2", a=[0.5], b=pa.array(["z"]).dictionary_encode(), d=[True], c=pa.array([3], pa.int8()))
+    found = read(tmp_path)
+    assert found.n_rows == 3
+    assert found.dataset.to_table().sort_by("a").to_pydict() == {
+        "a": [0.5, 1.0, 2.0],
+        "b": ["z", "x", "y"],
+        "c": [3, None, None],
+        "d": [True, None, None],
+    }
+    assert "d blank in 1 of 2 files, which lack it" in said(found)
+    put_part("3", a=["many"], b=["x"])
+    with pytest.raises(
+        ValueError, match=rf"3{ending}: column 'a' is string, but int64 in .*1{ending}. Write both"
+    ):
+        read(tmp_path)
+    as_words = read(tmp_path, ReadingOptions(kinds={"a": "category"})).dataset.to_table()
+    assert sorted(as_words["a"].to_pylist()) == ["0.5", "1", "2", "many"]
+    without = read(tmp_path, ReadingOptions(kinds={"a": "skip"})).dataset.to_table()
+    assert without.column_names == ["b", "c", "d"]
 
 
 def test_a_file_that_is_not_there_names_one_that_is(tmp_path):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from messy.truth import N_ROWS, TRUTH
-from twinviews.reading import read, write
+from twinviews.reading import ReadingOptions, read, write
 
 TABLE = pa.table(TRUTH)
 ENDINGS = (".csv", ".tsv", ".parquet", ".arrow", ".jsonl", ".xlsx")
@@ -91,6 +91,36 @@ def test_a_workbook_has_text_where_csv_would_have_formulas(tmp_path):
     found = read(path).dataset.to_table()
     assert [text.strip() for text in found["a"].to_pylist()] == [text.strip() for text in FORMULAS]
     assert found["b"].to_pylist()[:3] == [float("inf"), None, None]
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=20))
+@settings(max_examples=50, deadline=None)
+def test_a_workbook_keeps_every_digit(tmp_path_factory, numbers):
+    path = tmp_path_factory.mktemp("sheet") / "out.xlsx"
+    table = pa.table({"n": pa.array(numbers, pa.int64()), "always": ["x"] * len(numbers)})
+    write([table], table.schema, path)
+    found = read(path, ReadingOptions(kinds={"n": "category"})).dataset.to_table()
+    assert [int(text) for text in found["n"].to_pylist()] == numbers
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+def test_a_workbook_has_moments_in_utc(unit, tmp_path):
+    moments = [datetime.datetime(2024, 7, 1, 12, tzinfo=datetime.UTC), None]
+    table = pa.table({"when": pa.array(moments, pa.timestamp(unit, "Europe/Berlin")), "n": [1, 2]})
+    write([table], table.schema, tmp_path / "out.xlsx")
+    found = read(tmp_path / "out.xlsx").dataset.to_table()
+    assert found["when"].to_pylist() == [datetime.datetime(2024, 7, 1, 12), None]
+
+
+def test_a_text_longer_than_a_cell_is_not_cut(tmp_path):
+    def table(length):
+        return pa.table({"note": ["x" * length], "n": [1]})
+
+    write([table(32_767)], table(0).schema, tmp_path / "out.xlsx")
+    assert len(read(tmp_path / "out.xlsx").dataset.to_table()["note"][0].as_py()) == 32_767
+    with pytest.raises(ValueError, match=r"Column 'note' has a text of 32,768 letters, .* Write .csv"):
+        write([table(32_768)], table(0).schema, tmp_path / "long.xlsx")
+    assert not (tmp_path / "long.xlsx").exists()
 
 
 def test_json_lines_are_json(tmp_path):

@@ -66,10 +66,10 @@ def fit(
 ) -> None:
     """Learn from TABLE to predict one of its columns, and keep what was learned in a model file.
 
-    TABLE is a CSV, TSV, Excel, Parquet, Arrow or JSON-lines file, a folder of them, or - for standard
-    input. Rows with a blank target are used too: they show what rows look like. Columns may hold
-    numbers, words, dates and blanks. What is found out about the table is said in one line each, with
-    the option that says otherwise.
+    TABLE is a CSV, TSV, Excel, Parquet, Arrow or JSON-lines file, a folder of files of one format that
+    are one table (but not of workbooks), or - for standard input. Rows with a blank target are used
+    too: they show what rows look like. Columns may hold numbers, words, dates and blanks. What is found
+    out about the table is said in one line each, with the option that says otherwise.
     """
     with plain_errors("files"):
         from twinviews.commands.fit import fit_model

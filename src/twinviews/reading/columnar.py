@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
@@ -36,22 +36,26 @@ def read_columnar(place: Path, form: str, options: ReadingOptions, source: str) 
             n_rows = dataset.count_rows()
         else:
             n_rows = _check_batches(dataset)
+        common, said = _common_schema(dataset, options)
     except (pa.ArrowException, OSError):
         word = "a Parquet" if form == "parquet" else "an Arrow"
         raise ValueError(
-            f"{source} cannot be read as {word} file: it is cut short or damaged, its parts differ in "
-            f"their columns, or two columns have one name. Write it again."
+            f"{source} cannot be read as {word} file: it is cut short or damaged, or two columns have "
+            f"one name. Write it again."
         ) from None
     if n_rows == 0:
         raise ValueError(f"{source} has no rows. Name a table with rows.")
-    check_names(options, dataset.schema.names, source)
-    fields, guesses = _plain_fields(dataset.schema, options)
+    check_names(options, common.names, source)
+    fields, left_out = _plain_fields(common, options)
+    guesses = (*said, *left_out)
     others = kinds_changed(pa.schema(fields), options)
-    if set(others.values()) - {"category"}:
-        return _read_as_text(dataset, fields, options, source)
     schema = pa.schema(
         [field.with_type(pa.string()) if field.name in others else field for field in fields]
     )
+    found_out = [name for name, kind in others.items() if not kind.startswith("category")]
+    if found_out:
+        found = _with_types_of_text(opened(schema), found_out, options, source)
+        return replace(found, guesses=(*guesses, *found.guesses))
     return Reading(source, opened(schema), (*guesses, *types_in_words(schema)), n_rows)
 
 
@@ -64,6 +68,43 @@ def read_stream(path: Path, options: ReadingOptions, source: str) -> Reading:
             )
     except (pa.ArrowException, OSError):
         raise ValueError(f"{source} is an Arrow stream cut short or damaged. Write it again.") from None
+
+
+def _common_schema(dataset: ds.Dataset, options: ReadingOptions) -> tuple[pa.Schema, list[Guess]]:
+    """The columns of all files of a data set, in types that hold the values of each."""
+    parts = list(dataset.get_fragments())
+    if len(parts) == 1:
+        return dataset.schema, []
+    types: dict[str, pa.DataType] = {}
+    having: dict[str, list[str]] = {}  # in which files a column is what
+    for part in parts:
+        for field in part.physical_schema:
+            name, own = field.name, _plain(field.type) or field.type
+            common = _common_type(types.get(name, own), own)
+            if options.kinds.get(name) in ("category", "skip"):
+                common = pa.string()
+            if common is None:
+                raise ValueError(
+                    f"{part.path}: column {name!r} is {own}, but {having[name][0]}. Write both with "
+                    f"one type, or use --kind {name}=category."
+                )
+            types[name] = common
+            having.setdefault(name, []).append(f"{own} in {part.path}")
+    lacking = [
+        Guess(f"{name} blank in {len(parts) - len(files)} of {len(parts)} files, which lack it")
+        for name, files in having.items()
+        if len(files) < len(parts)
+    ]
+    partitions = [field for field in dataset.schema if field.name not in types]
+    return pa.schema([*types.items(), *partitions]), lacking
+
+
+def _common_type(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
+    schemas = [pa.schema([("column", kind)]) for kind in (one, other)]
+    try:
+        return pa.unify_schemas(schemas, promote_options="permissive").field("column").type
+    except pa.ArrowTypeError:
+        return None
 
 
 def _plain_fields(schema: pa.Schema, options: ReadingOptions) -> tuple[list[pa.Field], list[Guess]]:
@@ -93,21 +134,18 @@ def _plain(kind: pa.DataType) -> pa.DataType | None:
     )
 
 
-def _read_as_text(
-    dataset: ds.Dataset, fields: Sequence[pa.Field], options: ReadingOptions, source: str
+def _with_types_of_text(
+    dataset: ds.Dataset, names: Sequence[str], options: ReadingOptions, source: str
 ) -> Reading:
-    """For a column of words that the user calls numbers, dates or booleans."""
-    names = [field.name for field in fields]
-
-    def text() -> Iterator[pa.RecordBatch]:
-        for batch in dataset.to_batches(columns=names, **_IN_ORDER):
-            columns = [pc.cast(batch.column(name), pa.string()) for name in names]
-            yield pa.record_batch(columns, names=names)
-
+    """For columns of words that the user calls numbers, dates or booleans; the others stay."""
     with plain_errors(source):
-        typing = find_types(text(), names, options, lambda row: f"{source}, row {row + 1}")
-        copy = typed_copy(typing.convert(text()), typing.schema)
-    return Reading(source, copy, typing.guesses, typing.n_rows)
+        text = dataset.to_batches(columns=list(names), **_IN_ORDER)
+        typing = find_types(text, names, options, lambda row: f"{source}, row {row + 1}")
+        schema = typing.schema_among(dataset.schema)
+        everything = dataset.to_batches(**_IN_ORDER)
+        copy = typed_copy(typing.convert_among(everything, dataset.schema), schema)
+    guesses = (*typing.guesses, *types_in_words(schema))
+    return Reading(source, copy, guesses, typing.n_rows, typing.written)
 
 
 def _check_batches(dataset: ds.Dataset) -> int:
@@ -117,9 +155,10 @@ def _check_batches(dataset: ds.Dataset) -> int:
     memory.
     """
     n_rows = 0
-    for batch in dataset.to_batches(**_IN_ORDER):
-        batch.validate(full=True)
-        n_rows += batch.num_rows
+    for part in dataset.get_fragments():
+        for batch in part.to_batches(schema=part.physical_schema, **_IN_ORDER):
+            batch.validate(full=True)
+            n_rows += batch.num_rows
     return n_rows
 
 

@@ -9,11 +9,10 @@ from typing import Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from twinviews.reading.findings import Guess, kinds_in_words
+from twinviews.reading.findings import Guess
 from twinviews.reading.options import ReadingOptions
 from twinviews.reading.spellings import (
     ANY,
-    DATES,
     Code,
     IsoMoment,
     Moment,
@@ -23,8 +22,9 @@ from twinviews.reading.spellings import (
     Text,
     Whole,
     of_kind,
+    written_as,
 )
-from twinviews.reading.words import DASH, MISSING
+from twinviews.reading.words import DASH, MISSING, USUAL
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ class MissingWords:
 
     @classmethod
     def of(cls, options: ReadingOptions) -> Self:
-        if options.missing is None:
+        if options.missing in (None, USUAL):
             return cls(MISSING, dash=True)
-        return cls(tuple(dict.fromkeys(("", *options.missing))), dash=False)
+        return cls(tuple(dict.fromkeys(("", *(options.missing or ())))), dash=False)
 
     def tidied(self, strings: pa.Array) -> pa.Array:
         """Without blanks around the values, null where a word means missing."""
@@ -118,12 +118,24 @@ def _is_untidy(strings: pa.Array, missing: MissingWords) -> bool:
 
 def offered_to(name: str, options: ReadingOptions) -> tuple[Spelling, ...]:
     """The spellings that a column may have, by what the user or another table says of it."""
-    if name in options.kinds:
-        return of_kind(options.kinds[name])
-    if name in options.expected:
-        kind = options.expected[name]
-        return (*of_kind(kind), *DATES) if kind.startswith("date:") else of_kind(kind)
-    return ANY
+    if name not in options.kinds and name not in options.expected:
+        return ANY
+    kind = options.kinds.get(name) or options.expected[name].partition(":")[0]
+    expected = expected_of(name, options)
+    # The expected one may be a form of the user's that is in no list.
+    return of_kind(kind) if expected is None else tuple(dict.fromkeys((expected, *of_kind(kind))))
+
+
+def expected_of(name: str, options: ReadingOptions) -> Spelling | None:
+    """How the values of a column were written in another table, unless the user says otherwise."""
+    kind = options.expected.get(name, "")
+    word = kind.partition(":")[0]
+    if options.kinds.get(name, word) != word:
+        return None
+    written = written_as(kind)
+    if isinstance(written, Number) and options.decimal not in (None, written.decimal):
+        return None
+    return written
 
 
 def refusal(name: str, value: str, options: ReadingOptions) -> str:
@@ -161,19 +173,21 @@ def choose(
     guesses: list[Guess] = []
     for name, summary in summaries.items():
         fixed = name in options.kinds or name in options.expected
-        if summary.n_values == 0:
+        if summary.n_values == 0 and not summary.signs:  # where dashes are values they are not counted
             first = summary.possible[0] if fixed else Nothing()
             chosen[name] = Nothing(first.type)
-            if not fixed:
-                guesses.append(Guess(f"{name} is empty"))
             continue
-        chosen[name] = _likeliest(summary.possible, decimal, month_first, commas_separate)
-        guesses += _remarks(name, chosen[name], summary.possible, fixed)
+        expected = expected_of(name, options)
+        if expected is not None and expected in summary.possible:
+            chosen[name] = expected
+        else:
+            chosen[name] = _likeliest(summary.possible, decimal, month_first, commas_separate)
+        guesses += _remarks(name, chosen[name], summary.possible, options)
     signs = {one.decimal for one in chosen.values() if isinstance(one, Number)}
     if signs and options.decimal is None:
         words = " and ".join(repr(sign) for sign in sorted(signs))
         guesses.insert(0, Guess(f"decimal {words}", "--decimal"))
-    return Choice(chosen, (*guesses, kinds_in_words([one.kind for one in chosen.values()])))
+    return Choice(chosen, tuple(guesses))
 
 
 def _decimal_of(summaries: Iterable[ColumnSummary]) -> str | None:
@@ -219,12 +233,18 @@ def _likeliest(
     return min(same_kind, key=unlikely)
 
 
-def _remarks(name: str, chosen: Spelling, possible: tuple[Spelling, ...], fixed: bool) -> list[Guess]:
+def _remarks(
+    name: str, chosen: Spelling, possible: tuple[Spelling, ...], options: ReadingOptions
+) -> list[Guess]:
+    fixed = name in options.kinds or name in options.expected
     as_text = None if fixed else f"--kind {name}=category"
     if isinstance(chosen, Code) and not fixed:
         return [Guess(f"{name} kept as text: codes, not numbers", f"--kind {name}=number")]
     if isinstance(chosen, Number):
         found = []
+        if options.decimal not in (None, chosen.decimal):
+            sign = f"{chosen.decimal!r} before decimals, since {options.decimal!r} does not fit"
+            found.append(Guess(f"{name} with {sign}", as_text))
         if chosen.grouping is not None:
             between = "blank" if chosen.grouping == " " else repr(chosen.grouping)
             found.append(Guess(f"{name} with {between} between thousands", as_text))

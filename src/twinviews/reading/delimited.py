@@ -14,7 +14,7 @@ from twinviews.reading.columns import MissingWords
 from twinviews.reading.copies import typed_copy
 from twinviews.reading.diagnosis import line_of_row, opened, what_is_wrong
 from twinviews.reading.dialect import HEAD_BYTES, Dialect, find_dialect
-from twinviews.reading.findings import Reading
+from twinviews.reading.findings import Reading, types_in_words
 from twinviews.reading.options import ReadingOptions
 from twinviews.reading.spellings import Code, Moment, Number, Text, Whole
 from twinviews.reading.typed import Typing, check_names, find_types
@@ -38,8 +38,10 @@ def read_delimited(paths: Sequence[Path], options: ReadingOptions, source: str) 
     else:
         dataset = typed_copy(typing.convert(files.text()), typing.schema)
     encoding = () if options.encoding is not None else (files.dialect.encoding_guess,)
-    guesses = (*files.dialect.guesses, *encoding, *typing.guesses)
-    return Reading(source, dataset, guesses, typing.n_rows)
+    guesses = (
+        *files.dialect.guesses, *encoding, *typing.guesses, *types_in_words(typing.schema)
+    )  # fmt: skip
+    return Reading(source, dataset, guesses, typing.n_rows, typing.written)
 
 
 def _dialect_of(paths: Sequence[Path], options: ReadingOptions, source: str) -> Dialect:

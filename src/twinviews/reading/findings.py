@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 
 from twinviews.reading.options import KINDS
+from twinviews.reading.words import USUAL
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,9 @@ class Reading:
     dataset: ds.Dataset
     guesses: tuple[Guess, ...]
     n_rows: int | None = None  # None where counting would cost a pass
+    # Kinds with the way in which values are written, of columns that were text.
+    written: Mapping[str, str] = field(default_factory=dict)
+    missing: tuple[str, ...] = USUAL  # for ``ReadingOptions(missing=...)`` of more rows
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -83,7 +87,11 @@ class Reading:
     @property
     def kinds(self) -> dict[str, str]:
         """For ``ReadingOptions(expected=...)`` of more rows; empty columns may become anything."""
-        return {column.name: column.kind for column in self.columns if column.kind != "empty"}
+        return {
+            column.name: self.written.get(column.name, column.kind)
+            for column in self.columns
+            if column.kind != "empty"
+        }
 
     def plain_errors(self) -> AbstractContextManager[None]:
         """While the data set is read: what Arrow says of a damaged file, in one plain line."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import pyarrow.json as arrow_json
 
 from twinviews.reading.copies import typed_copy
 from twinviews.reading.diagnosis import opened
-from twinviews.reading.findings import Guess, Reading, kind_of_type, types_in_words
+from twinviews.reading.findings import Guess, Reading, kind_of_type, plain_errors, types_in_words
 from twinviews.reading.options import ReadingOptions
 from twinviews.reading.typed import check_names, find_types, kinds_changed
 
@@ -75,7 +75,33 @@ class _Block:
         types: dict[str, pa.DataType] = {}
         for record in self.records():
             _merge(types, {name: _type_of(value) for name, value in record.items()})
-        return types
+        mixed = {name for name, kind in types.items() if kind == _MIXED}
+        return types | self._without(mixed).types() if mixed else types
+
+    def _without(self, names: set[str]) -> _Block:
+        """The same without some columns: what the others are, Arrow knows better."""
+        kept = [
+            {name: value for name, value in record.items() if name not in names}
+            for record in self.records()
+        ]
+        return replace(self, text="".join(json.dumps(record) + "\n" for record in kept).encode())
+
+    def batch(self, schema: pa.Schema, text: list[str]) -> pa.RecordBatch:
+        """The rows, with these columns as text and the others as Arrow reads them."""
+        own = pa.schema([field for field in schema if field.name not in text])
+        records = list(self.records())
+        columns = {
+            name: pa.array([_as_text(record.get(name)) for record in records], pa.string())
+            for name in text
+        }
+        if len(own):
+            table = arrow_json.read_json(
+                pa.BufferReader(self.text),
+                read_options=arrow_json.ReadOptions(block_size=len(self.text) + 1),
+                parse_options=_parse_options(own),
+            )
+            columns |= {name: table[name].combine_chunks() for name in own.names}
+        return pa.record_batch([columns[name] for name in schema.names], schema.names)
 
 
 # Stands for a column in which lines have values of several types.
@@ -105,9 +131,10 @@ def _merge(types: dict[str, pa.DataType], more: dict[str, pa.DataType]) -> None:
                 types[name] = _MIXED
 
 
-def read_json_lines(path: Path, options: ReadingOptions, source: str) -> Reading:
+def read_json_lines(paths: Sequence[Path], options: ReadingOptions, source: str) -> Reading:
+    """One file, or several that are one table."""
     types: dict[str, pa.DataType] = {}
-    for block in _blocks(path, source):
+    for block in _blocks(paths, source):
         _merge(types, block.types())
     if not types:
         raise ValueError(f"{source} is empty. Name a file with one JSON object a line.")
@@ -115,36 +142,50 @@ def read_json_lines(path: Path, options: ReadingOptions, source: str) -> Reading
     schema = pa.schema(
         [(name, kind) for name, kind in types.items() if options.kinds.get(name) != "skip"]
     )
-    if _MIXED not in schema.types and not kinds_changed(schema, options):
-        return Reading(source, _dataset(path, schema), types_in_words(schema))
-    typing = find_types(
-        _text(path, source, list(types)), list(types), options, lambda row: _where(path, source, row)
-    )
-    mixed = [name for name, kind in types.items() if kind == _MIXED]
+    mixed = [field.name for field in schema if field.type == _MIXED]
+    text = list(dict.fromkeys([*mixed, *kinds_changed(schema, options)]))
+    if not text:
+        return Reading(source, _dataset(paths, schema), types_in_words(schema))
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        return (block.batch(schema, text) for block in _blocks(paths, source))
+
+    with plain_errors(source):
+        typing = find_types(batches(), text, options, lambda row: _where(paths, source, row))
+        found = typing.schema_among(schema)
+        dataset = typed_copy(typing.convert_among(batches(), schema), found)
     said = (Guess(f"{', '.join(mixed)} of several types"),) if mixed else ()
-    dataset = typed_copy(typing.convert(_text(path, source, list(types))), typing.schema)
-    return Reading(source, dataset, (*said, *typing.guesses), typing.n_rows)
+    guesses = (*said, *typing.guesses, *types_in_words(found))
+    return Reading(source, dataset, guesses, typing.n_rows, typing.written)
 
 
-def _dataset(path: Path, schema: pa.Schema) -> ds.Dataset:
+def _parse_options(schema: pa.Schema) -> arrow_json.ParseOptions:
+    return arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+
+
+def _dataset(paths: Sequence[Path], schema: pa.Schema) -> ds.Dataset:
     form = ds.JsonFileFormat(
-        parse_options=arrow_json.ParseOptions(
-            explicit_schema=schema, unexpected_field_behavior="ignore"
-        ),
+        parse_options=_parse_options(schema),
         # Arrow needs every line whole within two blocks.
         read_options=arrow_json.ReadOptions(block_size=_BLOCK_BYTES),
     )
-    return ds.dataset(str(path), format=form, schema=schema)
+    return ds.dataset([str(path) for path in paths], format=form, schema=schema)
 
 
-def _blocks(path: Path, source: str) -> Iterator[_Block]:
+def _blocks(paths: Sequence[Path], source: str) -> Iterator[_Block]:
+    for path in paths:
+        yield from _blocks_of(path, source if len(paths) == 1 else str(path))
+
+
+def _blocks_of(path: Path, source: str) -> Iterator[_Block]:
     line, rest = 1, b""
     with opened(path) as file:
         while chunk := file.read(_BLOCK_BYTES):
             rest += chunk
             end = rest.rfind(b"\n") + 1
             if end:
-                yield _Block(source, line, rest[:end])
+                if not rest[:end].isspace():
+                    yield _Block(source, line, rest[:end])
                 line += rest.count(b"\n", 0, end)
                 rest = rest[end:]
             elif len(rest) > _MOST_LINE_BYTES:
@@ -156,26 +197,18 @@ def _blocks(path: Path, source: str) -> Iterator[_Block]:
         yield _Block(source, line, rest)
 
 
-def _text(path: Path, source: str, names: list[str]) -> Iterator[pa.RecordBatch]:
-    for block in _blocks(path, source):
-        records = list(block.records())
-        columns = [
-            pa.array([_as_text(one.get(name)) for one in records], pa.string()) for name in names
-        ]
-        yield pa.record_batch(columns, names=names)
-
-
 def _as_text(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value)
 
 
-def _where(path: Path, source: str, row: int) -> str:
-    with opened(path) as file:
-        for number, line in enumerate(file, start=1):
-            if line.strip():
-                if row == 0:
-                    return f"{source}, line {number}"
-                row -= 1
+def _where(paths: Sequence[Path], source: str, row: int) -> str:
+    for path in paths:
+        with opened(path) as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    if row == 0:
+                        return f"{source if len(paths) == 1 else path}, line {number}"
+                    row -= 1
     raise ValueError(f"There is no row {row} in {source}.")

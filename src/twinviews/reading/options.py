@@ -28,14 +28,17 @@ class ReadingOptions:
     sheet : str, optional
         Of a workbook; by default the first one.
     missing : tuple of str, optional
-        Words that mean that a value is missing, instead of those of ``words.MISSING``. A blank cell
+        Words that mean that a value is missing, instead of those of ``words.USUAL``. A blank cell
         always does.
     kinds : mapping of str to str
         For a column by name "number", "category", "date", "boolean" or "skip". A date may say how it is
         written: "date:%m/%d/%Y".
     expected : mapping of str to str
         The kinds that another table had (``Reading.kinds``), for more rows of the same. Like ``kinds``,
-        but a column that is not there is no error, and dates may be written otherwise.
+        but a column that is not there is no error. They also say how values were written, by an
+        example: "number:1.234,5 €" has points between thousands, decimal commas and a unit,
+        "date:2024-12-31 23:59:59Z" is ISO with a zone, and in "category:+-" a dash is a value. Values
+        that are written otherwise are found out as if only the kind had been said.
     """
 
     delimiter: str | None = None
@@ -58,12 +61,19 @@ class ReadingOptions:
             raise ValueError(f"decimal {self.decimal!r} must be '.' or ','.")
         if self.encoding is not None:
             _check_encoding(self.encoding)
-        for name, kind in {**self.expected, **self.kinds}.items():
-            if kind.partition(":")[0] not in KINDS or (":" in kind and not kind.startswith("date:")):
-                raise ValueError(
-                    f"Kind {kind!r} of column {name!r} must be one of {', '.join(KINDS)}, or a date "
-                    f"with its form, such as date:%d/%m/%Y."
-                )
+        for name, kind in self.expected.items():
+            _check_kind(name, kind, may_say_more=("number", "date", "category"))
+        for name, kind in self.kinds.items():
+            _check_kind(name, kind, may_say_more=("date",))
+
+
+def _check_kind(name: str, kind: str, may_say_more: tuple[str, ...]) -> None:
+    word, more, _ = kind.partition(":")
+    if word not in KINDS or (more and word not in may_say_more):
+        raise ValueError(
+            f"Kind {kind!r} of column {name!r} must be one of {', '.join(KINDS)}, or a date "
+            f"with its form, such as date:%d/%m/%Y."
+        )
 
 
 def _check_encoding(encoding: str) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,6 +19,22 @@ from twinviews.reading.options import ReadingOptions
 from twinviews.reading.workbook import read_workbook
 
 STANDARD_INPUT = "-"
+# What files may be, in words.
+_FORMS = {
+    "parquet": "a Parquet file",
+    "ipc": "an Arrow file",
+    "stream": "an Arrow stream",
+    "workbook": "a workbook",
+    "json": "JSON lines",
+    "delimited": "CSV",
+}
+_MAGIC = (
+    (b"PAR1", "parquet"),
+    (b"ARROW1", "ipc"),
+    (b"\xff\xff\xff\xff", "stream"),
+    (b"PK\x03\x04", "workbook"),
+    (b"\xd0\xcf\x11\xe0", "workbook"),
+)
 # First bytes of what people take for tables, what it is, and the remedy.
 _NO_TABLES = (
     (b"%PDF", "a PDF", "Save the table as CSV"),
@@ -70,6 +89,11 @@ def read(
     [2.5, None]
     """
     options = options or ReadingOptions()
+    found = _read(source, options, stream)
+    return found if options.missing is None else replace(found, missing=options.missing)
+
+
+def _read(source: str | Path, options: ReadingOptions, stream: BinaryIO | None) -> Reading:
     if str(source) == STANDARD_INPUT:
         return read_standard_input(lambda path: _read_file(path, options, "standard input"), stream)
     path = Path(source)
@@ -77,6 +101,9 @@ def read(
         return _read_folder(path, options)
     if not path.exists():
         raise ValueError(f"There is no file {str(path)!r}. Check the path{_alike(path)}.")
+    if not path.is_file():  # a pipe can be read once, like standard input
+        with path.open("rb") as pipe:
+            return read_standard_input(lambda copy: _read_file(copy, options, str(path)), pipe)
     return _read_file(path, options, str(path))
 
 
@@ -89,46 +116,51 @@ def _alike(path: Path) -> str:
 
 
 def _read_file(path: Path, options: ReadingOptions, source: str) -> Reading:
+    with _plain_gzip_errors(path, source):
+        form = _form_of(path, source)
+        if form in ("parquet", "ipc"):
+            return read_columnar(path, form, options, source)
+        if form == "stream":
+            return read_stream(path, options, source)
+        if form == "workbook":
+            return read_workbook(path, options, source)
+        reader = read_json_lines if form == "json" else read_delimited
+        return reader([path], options, source)
+
+
+def _form_of(path: Path, source: str) -> str:
+    """What a file is: a key of ``_FORMS``."""
     with path.open("rb") as file:
         first = file.read(4096)
-    if first.startswith(b"PAR1"):
-        return read_columnar(path, "parquet", options, source)
-    if first.startswith(b"ARROW1"):
-        return read_columnar(path, "ipc", options, source)
-    if first.startswith(b"\xff\xff\xff\xff"):
-        return read_stream(path, options, source)
-    if first.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
-        return read_workbook(path, options, source)
+    for magic, form in _MAGIC:
+        if first.startswith(magic):
+            return form
     if first.startswith(b"\x1f\x8b") or path.suffix == ".gz":
-        return _read_packed(path, options, source)
-    return _read_text(path, first, options, source)
-
-
-def _read_packed(path: Path, options: ReadingOptions, source: str) -> Reading:
-    if path.suffix != ".gz":
-        raise ValueError(
-            f"{source} is packed by gzip. Give its name the ending .gz, or unpack it first."
-        )
-    try:
+        if path.suffix != ".gz":
+            raise ValueError(
+                f"{source} is packed by gzip. Give its name the ending .gz, or unpack it first."
+            )
         with opened(path) as file:
             first = file.read(4096)
-        return _read_text(path, first, options, source)
-    except (OSError, EOFError, zlib.error):
-        raise ValueError(f"{source} is a gzip file cut short or damaged. Pack it again.") from None
-
-
-def _read_text(path: Path, first: bytes, options: ReadingOptions, source: str) -> Reading:
     for magic, what, remedy in _NO_TABLES:
         if first.lstrip().startswith(magic):
             raise ValueError(f"{source} is {what}, not a table. {remedy}.")
     start = first.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
-    if start == b"{":
-        return read_json_lines(path, options, source)
     if start == b"[":
         raise ValueError(
             f"{source} is one JSON list. Write one object a line, without brackets and commas between."
         )
-    return read_delimited([path], options, source)
+    return "json" if start == b"{" else "delimited"
+
+
+@contextmanager
+def _plain_gzip_errors(path: Path, source: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, EOFError, zlib.error):
+        if path.suffix != ".gz":
+            raise
+        raise ValueError(f"{source} is a gzip file cut short or damaged. Pack it again.") from None
 
 
 def _read_folder(folder: Path, options: ReadingOptions) -> Reading:
@@ -141,10 +173,29 @@ def _read_folder(folder: Path, options: ReadingOptions) -> Reading:
     ]
     if not files:
         raise ValueError(f"The folder {str(folder)!r} has no files. Name a table.")
-    with files[0].open("rb") as file:
-        first = file.read(6)
-    if first.startswith(b"PAR1"):
-        return read_columnar(folder, "parquet", options, str(folder))
-    if first == b"ARROW1":
-        return read_columnar(folder, "ipc", options, str(folder))
-    return read_delimited(files, options, str(folder))
+    form = _one_form_of(files)
+    if form in ("parquet", "ipc"):
+        return read_columnar(folder, form, options, str(folder))
+    reader = read_json_lines if form == "json" else read_delimited
+    with _plain_gzip_errors(files[0], f"A file of {folder}"):
+        return reader(files, options, str(folder))
+
+
+def _one_form_of(files: Sequence[Path]) -> str:
+    forms: dict[str, Path] = {}
+    for path in files:
+        with _plain_gzip_errors(path, str(path)):
+            forms.setdefault(_form_of(path, str(path)), path)
+    if len(forms) > 1:
+        (one, first), (other, second) = list(forms.items())[:2]
+        raise ValueError(
+            f"{second} is {_FORMS[other]}, but {first} is {_FORMS[one]}. Files that are one table need "
+            f"one format."
+        )
+    ((form, path),) = forms.items()
+    if form in ("workbook", "stream"):
+        raise ValueError(
+            f"{path} is {_FORMS[form]}, of which folders are not read. Name one file, or write them as "
+            f"CSV or Parquet."
+        )
+    return form

@@ -18,8 +18,9 @@ from twinviews.reading.words import FALSE, FALSE_IF_ASKED, TRUE, TRUE_IF_ASKED
 
 # More digits than this may not fit into int64, and lose digits as float64.
 _MOST_DIGITS = 18
-# With which a code begins, not a number; x because Arrow would read hexadecimal numbers.
-_CODE_STARTS = pa.array([f"0{sign}".encode() for sign in "0123456789xX"])
+# With which a code begins, not a number. Arrow would read hexadecimal numbers.
+_HEXADECIMAL_STARTS = pa.array([b"0x", b"0X"])
+_CODE_STARTS = pa.array([*(f"0{digit}".encode() for digit in range(10)), b"0x", b"0X"])
 
 
 class Spelling(Protocol):
@@ -30,6 +31,11 @@ class Spelling(Protocol):
 
     @property
     def type(self) -> pa.DataType: ...
+
+    @property
+    def notation(self) -> str:
+        """The kind, and how it is written if that needs to be said: ``written_as`` gives it back."""
+        ...
 
     def may_be(self, value: str) -> bool:
         """Whether one value could be so written; quick, and never wrong when it says no."""
@@ -68,7 +74,11 @@ def _are_codes(strings: pa.Array) -> bool:
         pc.match_substring_regex(strings, rf"^[+-]?[0-9]{{{_MOST_DIGITS + 1},}}$")
     ):
         return True
-    return _any(pc.is_in(pc.binary_slice(strings.cast(pa.binary()), 0, 2), _CODE_STARTS))
+    return _any_starts(strings, _CODE_STARTS)
+
+
+def _any_starts(strings: pa.Array, starts: pa.Array) -> bool:
+    return _any(pc.is_in(pc.binary_slice(strings.cast(pa.binary()), 0, 2), starts))
 
 
 @dataclass(frozen=True)
@@ -78,12 +88,15 @@ class Whole:
     codes: bool = False
     kind: ClassVar[str] = "number"
     type: ClassVar[pa.DataType] = pa.int64()
+    notation: ClassVar[str] = "number"
 
     def may_be(self, value: str) -> bool:
         return bool(re.fullmatch(r"-?[0-9]+", value))
 
     def accepts(self, strings: pa.Array) -> bool:
-        return _converts(self.convert, strings) and (self.codes or not _are_codes(strings))
+        if not _converts(self.convert, strings):
+            return False
+        return not (_any_starts(strings, _HEXADECIMAL_STARTS) if self.codes else _are_codes(strings))
 
     def convert(self, strings: pa.Array) -> pa.Array:
         return pc.cast(strings, self.type)
@@ -108,11 +121,16 @@ class Number:
     kind: ClassVar[str] = "number"
     type: ClassVar[pa.DataType] = pa.float64()
 
+    @property
+    def notation(self) -> str:
+        unit = "" if self.symbol is None else f" {self.symbol}"
+        return f"number:1{self.grouping or ''}234{self.decimal}5{unit}"
+
     def may_be(self, value: str) -> bool:
         if self.symbol is not None and self.symbol not in value:
             return False
         signs = {"+", "-", "e", "E", ".", ",", " ", "'", "’", "\u00a0", "\u202f", self.symbol}
-        return value in ("inf", "-inf") or (
+        return bool(re.match(r"[+-]?inf", value, re.IGNORECASE)) or (
             any(c.isdigit() for c in value) and all(c.isdigit() or c in signs for c in value)
         )
 
@@ -167,6 +185,7 @@ class Boolean:
     asked: bool = False
     kind: ClassVar[str] = "boolean"
     type: ClassVar[pa.DataType] = pa.bool_()
+    notation: ClassVar[str] = "boolean"
 
     @property
     def true(self) -> tuple[str, ...]:
@@ -203,6 +222,11 @@ class IsoMoment:
     def type(self) -> pa.DataType:
         unit = "us" if self.finest == "us" else "s"
         return pa.timestamp(unit, tz="UTC" if self.zone else None)
+
+    @property
+    def notation(self) -> str:
+        time = {"day": "", "s": " 23:59:59", "us": " 23:59:59.5"}[self.finest]
+        return f"date:2024-12-31{time}{'Z' if self.zone else ''}"
 
     def may_be(self, value: str) -> bool:
         return bool(re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value))
@@ -249,6 +273,10 @@ class Moment:
     type: ClassVar[pa.DataType] = pa.timestamp("s")
 
     @property
+    def notation(self) -> str:
+        return f"date:{self.form}"
+
+    @property
     def month_first(self) -> bool:
         return self.form.startswith("%m")
 
@@ -291,6 +319,7 @@ class Code:
     """Digits that are a name, not a number, such as postal codes: 01234."""
 
     kind: ClassVar[str] = "category"
+    notation: ClassVar[str] = "category"
     type: ClassVar[pa.DataType] = pa.string()
 
     def may_be(self, value: str) -> bool:
@@ -311,6 +340,7 @@ class Text:
     """Whatever it is."""
 
     kind: ClassVar[str] = "category"
+    notation: ClassVar[str] = "category"
     type: ClassVar[pa.DataType] = pa.string()
 
     def may_be(self, value: str) -> bool:
@@ -335,6 +365,7 @@ class Nothing:
 
     type: pa.DataType = _NULL
     kind: str = "empty"
+    notation: ClassVar[str] = "empty"
 
     def may_be(self, value: str) -> bool:
         return False
@@ -384,13 +415,30 @@ NUMBERS: tuple[Spelling, ...] = tuple(_numbers(codes=False))
 ANY: tuple[Spelling, ...] = (*NUMBERS, *DATES, Boolean(), Code(), Text())
 
 
+# Of a column that is said to be numbers.
+_NUMBERS_OR_CODES: tuple[Spelling, ...] = tuple(_numbers(codes=True))
+_BY_NOTATION = {one.notation: one for one in (*_NUMBERS_OR_CODES, *DATES)}
+
+
 def of_kind(kind: str) -> tuple[Spelling, ...]:
-    """The spellings of a column that is said to be of this kind, or of this form of a date."""
-    word, _, form = kind.partition(":")
-    if word == "number":
-        return tuple(_numbers(codes=True))
+    """The spellings of a column that is said to be of this kind, or to be written in this way."""
+    written = written_as(kind)
+    if written is not None:
+        return (written,)
+    if kind == "number":
+        return _NUMBERS_OR_CODES
+    if kind == "date":
+        return DATES
+    return (Boolean(asked=True),) if kind == "boolean" else (Text(),)
+
+
+def written_as(kind: str) -> Spelling | None:
+    """The spelling that a kind names by an example or a form; None if it names no more than a kind."""
+    word, more, form = kind.partition(":")
+    if not more or word == "category":
+        return None
+    if kind in _BY_NOTATION:
+        return _BY_NOTATION[kind]
     if word == "date":
-        return (Moment(form),) if form else DATES
-    if word == "boolean":
-        return (Boolean(asked=True),)
-    return (Text(),)
+        return Moment(form)
+    raise ValueError(f"{kind!r} shows no way to write numbers. One is number:1.234,5.")

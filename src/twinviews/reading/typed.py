@@ -13,11 +13,13 @@ import pyarrow.compute as pc
 from twinviews.reading.columns import ColumnSummary, MissingWords, choose, offered_to, refusal
 from twinviews.reading.findings import Guess, kind_of_type
 from twinviews.reading.options import ReadingOptions
-from twinviews.reading.spellings import Code, Spelling, Text
+from twinviews.reading.spellings import Code, Nothing, Spelling, Text
 from twinviews.reading.words import DASH
 
 # After so many values of one kind, one of another is worth a word.
 _LONG = 20
+# The kind of a column in which a dash is a value.
+PLUS_AND_MINUS = "category:+-"
 Batches = Iterable[pa.RecordBatch]
 # Says where row i of a table is, in the words of its file: "prices.csv, line 17".
 Where = Callable[[int], str]
@@ -41,15 +43,47 @@ class Typing:
         """Whether plus and minus signs are the values of a column."""
         return isinstance(self.spellings[name], Text) and self.summaries[name].signs
 
+    @property
+    def written(self) -> dict[str, str]:
+        """What every column is and how it is written, for ``Reading.written``."""
+        return {
+            name: PLUS_AND_MINUS if self.keeps_dashes(name) else spelling.notation
+            for name, spelling in self.spellings.items()
+            if not isinstance(spelling, Nothing)
+        }
+
     def gaps(self, name: str) -> set[str]:
         """What means missing in a column, as it is written."""
         found = {*self.missing.words, *self.summaries[name].gaps}
         return found - {DASH} if self.keeps_dashes(name) else found
 
     def convert(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        schema = self.schema
         for batch in batches:
             columns = [self._converted(name, batch.column(name)) for name in self.spellings]
-            yield pa.record_batch(columns, schema=self.schema)
+            yield pa.record_batch(columns, schema=schema)
+
+    def convert_among(self, batches: Batches, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """The same for columns of text among others, which stay as they are."""
+        schema = self.schema_among(schema)
+        for batch in batches:
+            columns = [
+                self._converted(name, batch.column(name))
+                if name in self.spellings
+                else batch.column(name)
+                for name in schema.names
+            ]
+            yield pa.record_batch(columns, schema=schema)
+
+    def schema_among(self, schema: pa.Schema) -> pa.Schema:
+        return pa.schema(
+            [
+                field.with_type(self.spellings[field.name].type)
+                if field.name in self.spellings
+                else field
+                for field in schema
+            ]
+        )
 
     def _converted(self, name: str, strings: pa.Array) -> pa.Array:
         spelling = self.spellings[name]
@@ -70,7 +104,12 @@ def find_types(
     """From all rows, in one pass; the columns of a batch side by side."""
     missing = MissingWords.of(options)
     kept = [name for name in names if options.kinds.get(name) != "skip"]
-    summaries = {name: ColumnSummary(offered_to(name, options)) for name in kept}
+    summaries = {
+        name: ColumnSummary(
+            offered_to(name, options), signs=options.expected.get(name) == PLUS_AND_MINUS
+        )
+        for name in kept
+    }
     n_rows, spoilt = 0, []
     with ThreadPoolExecutor(pa.cpu_count()) as pool:
         for batch in batches:

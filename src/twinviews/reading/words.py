@@ -34,6 +34,7 @@ MISSING = (
     "#REF!",
     "#VALUE!",
 )
+USUAL = (*MISSING, DASH)
 # Of a column that nobody has spoken of, only these are booleans; yes and no stay the user's own words.
 TRUE = ("true", "True", "TRUE")
 FALSE = ("false", "False", "FALSE")

@@ -23,6 +23,9 @@ _FORMULA = r"^[=+\-@\t\r]"
 _NUMBER = r"^[+-]?[0-9]*[.,]?[0-9]+(?:[eE][+-]?[0-9]+)?$"
 # Of Excel; one row is the header.
 _MOST_SHEET_ROWS = 1_048_576
+_MOST_CELL_LETTERS = 32_767
+# Excel keeps fifteen digits of a number.
+_EXACT_BELOW = 10**15
 
 
 class _Writer(Protocol):
@@ -178,12 +181,27 @@ def _is_endless(value: Any) -> bool:
     return isinstance(value, float) and not math.isfinite(value)
 
 
+def _is_too_long(value: Any) -> bool:
+    return isinstance(value, int) and abs(value) >= _EXACT_BELOW
+
+
+def _in_utc(column: pa.Array) -> pa.Array:
+    """Moments without their zone."""
+    if pa.types.is_timestamp(column.type) and column.type.tz is not None:
+        return pc.cast(column, pa.timestamp(column.type.unit))
+    return column
+
+
 def _iso(value: Any) -> str:
     return str(value.isoformat())
 
 
 class _Workbook:
-    """One sheet; text is written as text, so that nothing is a formula."""
+    """One sheet; text is written as text, so that nothing is a formula.
+
+    Excel knows no zones: moments that have one are written in UTC. Whole numbers of more digits than
+    its numbers have are written as text.
+    """
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         try:
@@ -207,15 +225,21 @@ class _Workbook:
                 f"Excel has room for {_MOST_SHEET_ROWS - 1:,} rows, and there are more. Write .csv or "
                 f".parquet."
             )
-        for row in batch.to_pylist():
-            for j, value in enumerate(row.values()):
-                self._write_cell(j, value)
+        columns = [_in_utc(column) for column in batch.columns]
+        for row in pa.record_batch(columns, batch.schema.names).to_pylist():
+            for j, (name, value) in enumerate(row.items()):
+                self._write_cell(j, name, value)
             self.n_rows += 1
 
-    def _write_cell(self, j: int, value: Any) -> None:
+    def _write_cell(self, j: int, name: str, value: Any) -> None:
         if value is None or value != value:
             return
-        if isinstance(value, str) or _is_endless(value):
+        if isinstance(value, str) and len(value) > _MOST_CELL_LETTERS:
+            raise ValueError(
+                f"Column {name!r} has a text of {len(value):,} letters, and a cell of Excel has room "
+                f"for {_MOST_CELL_LETTERS:,}. Write .csv or .parquet."
+            )
+        if isinstance(value, str) or _is_endless(value) or _is_too_long(value):
             self.sheet.write_string(self.n_rows, j, str(value))
         else:
             self.sheet.write(self.n_rows, j, value)
