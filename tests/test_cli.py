@@ -181,6 +181,18 @@ def test_words_for_missing_values_are_remembered(folder):
     assert (folder / "said.csv").read_text() == (folder / "kept.csv").read_text()
 
 
+def test_the_order_of_day_and_month_is_remembered(tmp_path):
+    rng = np.random.default_rng(0)
+    when = pd.Timestamp("2021-01-01") + pd.to_timedelta(rng.integers(0, 360, 80), "D")
+    y = np.where(np.arange(80) < 40, when.day_of_year.to_numpy() + rng.normal(size=80), np.nan)
+    frame = pd.DataFrame({"when": when.strftime("%m/%d/%Y"), "a": rng.normal(size=80), "y": y})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    run("fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m", "--quick")
+    pd.DataFrame({"when": ["02/10/2021"], "a": [0.0]}).to_csv(tmp_path / "one.csv", index=False)
+    run("predict", tmp_path / "m", tmp_path / "one.csv", "-o", tmp_path / "out.csv")
+    assert abs(pd.read_csv(tmp_path / "out.csv")["prediction"][0] - 41) < 25  # 10 February
+
+
 def test_a_useless_model_is_called_so(tmp_path):
     rng = np.random.default_rng(0)
     noise = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
@@ -270,7 +282,7 @@ def test_a_kind_that_is_said_is_believed(folder):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["fit", "no.csv", "--target", "y", "-o", "m"], 3, "There is no file 'no.csv'"),
+        (["fit", "no.csv", "--target", "y", "-o", "m"], 4, "There is no file 'no.csv'"),
         (
             ["fit", "{table}", "--target", "progresion", "-o", "m"],
             3,

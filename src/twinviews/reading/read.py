@@ -100,7 +100,7 @@ def _read(source: str | Path, options: ReadingOptions, stream: BinaryIO | None) 
     if path.is_dir():
         return _read_folder(path, options)
     if not path.exists():
-        raise ValueError(f"There is no file {str(path)!r}. Check the path{_alike(path)}.")
+        raise FileNotFoundError(f"There is no file {str(path)!r}. Check the path{_alike(path)}")
     if not path.is_file():  # a pipe can be read once, like standard input
         with path.open("rb") as pipe:
             return read_standard_input(lambda copy: _read_file(copy, options, str(path)), pipe)
