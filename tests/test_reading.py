@@ -578,7 +578,7 @@ def test_files_of_a_folder_may_differ_in_types_that_have_one_in_common(ending, t
 def test_a_file_that_is_not_there_names_one_that_is(tmp_path):
     (tmp_path / "Prices.csv").write_bytes(b"a,b\n1,2\n")
     with pytest.raises(
-        ValueError, match=r"no file '.*prices.parquet'. Check the path; did you mean Prices"
+        FileNotFoundError, match=r"no file '.*prices.parquet'. Check the path; did you mean Prices"
     ):
         read(tmp_path / "prices.parquet")
     empty = tmp_path / "nothing"
