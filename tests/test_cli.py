@@ -193,6 +193,16 @@ def test_the_order_of_day_and_month_is_remembered(tmp_path):
     assert abs(pd.read_csv(tmp_path / "out.csv")["prediction"][0] - 41) < 25  # 10 February
 
 
+def test_values_that_were_never_seen_are_counted(folder):
+    text = (folder / "patients.csv").read_text()
+    n = text.count(";Harbour;")
+    (folder / "moved.csv").write_text(text.replace(";Harbour;", ";Hafen;"))
+    for keep in ([], ["--keep", "patient"]):
+        args = ("predict", folder / "m.twinviews", folder / "moved.csv", "-o", folder / "h.csv", *keep)
+        assert f"clinic: {n} of 442 rows hold a value that the fit has not seen" in run(*args).stderr
+    assert pd.read_csv(folder / "h.csv").columns.tolist() == ["patient", "prediction", "lower", "upper"]
+
+
 def test_a_useless_model_is_called_so(tmp_path):
     rng = np.random.default_rng(0)
     noise = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])

@@ -50,15 +50,15 @@ class LevelCode:
     name: str
     levels: tuple[str, ...]
     flag: bool
-    known: tuple[str, ...] = ()  # where there are more levels than columns: all of them,
-    shares: tuple[float, ...] = ()  # and the share of the rows that each has
+    known: tuple[str, ...]  # all that were counted, in order
+    shares: tuple[float, ...] = ()  # of the rows that have each; only where there are more than columns
 
     kind = "category"
 
     @property
     def outputs(self) -> tuple[str, ...]:
         named = [f"{self.name}={level}" for level in self.levels]
-        share = [f"{self.name}, how common"] if self.known else []
+        share = [f"{self.name}, how common"] if self.shares else []
         return (*named, *share, *_flag_name(self.name, self.flag))
 
     @property
@@ -67,16 +67,15 @@ class LevelCode:
         what = (
             "a column for one of its two levels" if number == 1 else f"{number} levels, a column each"
         )
-        if self.known:
+        if self.shares:
             what = f"{number} commonest of {len(self.known):,} levels, and how common each is"
         return what + _flag_words(self.flag, filled=False)
 
     def __call__(self, column: pa.Array) -> np.ndarray:
         words = as_words(column)
-        levels = pa.array(self.levels, pa.large_string())
-        place = pc.index_in(words, value_set=levels).fill_null(-1).to_numpy(zero_copy_only=False)
+        place = _places(words, self.levels)
         parts = [(place[:, None] == np.arange(len(self.levels))).astype(np.float64)]
-        if self.known:
+        if self.shares:
             parts.append(self._commonness(words)[:, None])
         if self.flag:
             parts.append(np.asarray(words.is_null(), dtype=np.float64)[:, None])
@@ -85,10 +84,20 @@ class LevelCode:
     def _commonness(self, words: pa.Array) -> np.ndarray:
         """The logarithm of a level's share of the rows; that of a missing value is the mean."""
         shares = np.array([*self.shares, _UNSEEN])
-        levels = pa.array(self.known, pa.large_string())
-        place = pc.index_in(words, value_set=levels).fill_null(-1).to_numpy(zero_copy_only=False)
+        place = _places(words, self.known)
         mean = shares[:-1] @ np.log(shares[:-1]) / shares[:-1].sum()
         return np.where(np.asarray(words.is_null()), mean, np.log(shares)[place])
+
+    def never_seen(self, column: pa.Array) -> int:
+        """How many rows have a level that no row of the fit had."""
+        words = as_words(column).drop_null()
+        return int((_places(words, self.known) < 0).sum())
+
+
+def _places(words: pa.Array, levels: tuple[str, ...]) -> np.ndarray:
+    """(rows,) where each word is among the levels; -1 if it is not."""
+    found = pc.index_in(words, value_set=pa.array(levels, pa.large_string()))
+    return np.asarray(found.fill_null(-1).to_numpy(zero_copy_only=False))
 
 
 @dataclass(frozen=True)

@@ -87,12 +87,12 @@ def _level_code(name: str, facts: ColumnFacts, levels: LevelFacts, *, wanted: bo
     # Of two levels one says it all.
     one_says_all = len(levels.counts) == len(kept) == 2 and not facts.missing
     named = sorted(level for level, _ in kept)[1 if one_says_all else 0 :]
-    code = LevelCode(name, tuple(named), flag=facts.missing > 0)
+    known = tuple(sorted(counts))
+    code = LevelCode(name, tuple(named), flag=facts.missing > 0, known=known)
     if len(levels.counts) <= MOST_LEVELS:
         return code
-    known = tuple(sorted(counts))
     shares = [counts[level].weight / facts.weight for level in known]
-    return replace(code, known=known, shares=tuple(without_last_digits(np.array(shares), 1.0).tolist()))
+    return replace(code, shares=tuple(without_last_digits(np.array(shares), 1.0).tolist()))
 
 
 def _date_code(name: str, values: NumberFacts, *, flag: bool) -> DateCode:

@@ -25,6 +25,8 @@ else:
     def _has_shares(code: LevelCode, sizes: Sizes) -> None:
         if sorted(set(code.known)) != list(code.known) or 0.0 in code.shares:
             raise ModelFileError("levels of a column are not in order")
+        if code.shares and len(code.shares) != len(code.known):
+            raise ModelFileError(f"{len(code.shares)} shares are not of {len(code.known)} levels")
 
     TABLE_KINDS = [
         Kind(
@@ -44,7 +46,7 @@ else:
                 "levels": Many(Text()),
                 "flag": Flag(),
                 "known": Many(Text(), "k"),
-                "shares": Many(NOT_NEGATIVE, "k"),
+                "shares": Many(NOT_NEGATIVE, "s"),
             },
             LevelCode,
             _has_shares,
