@@ -1,7 +1,7 @@
 """Does the default hold, on the untouched sets, what was asked of it?
 
 Reads docs/contest/means.csv, which `twinviews compare --half untouched` wrote; see there for all
-tables. The speed of the default fit is measured by rows.py.
+tables. The speed of the default fit is measured by fit_speed.py.
 """
 
 import csv
