@@ -82,7 +82,8 @@ def fit_model(
         )  # fmt: skip
         write_report(report, evidence)
         say(f"Wrote {report}.")
-    say(f"Next: twinviews predict {quote(str(output))} {quote(table)} -o predicted.csv")
+    again = quote(table) if Path(table).is_file() else "TABLE"  # a stream is gone
+    say(f"Next: twinviews predict {quote(str(output))} {again} -o predicted.csv")
     return {
         "model": str(output),
         "report": None if report is None else str(report),
