@@ -214,7 +214,7 @@ def test_a_users_table(tmp_path, where):
         user_set(path, "prize")
     with pytest.raises(ValueError, match="holds words"):
         user_set(path, "colour", "regression")
-    with pytest.raises(ValueError, match="no file"):
+    with pytest.raises(FileNotFoundError, match="no file"):
         user_set(tmp_path / "t.xls", "a")
 
 
