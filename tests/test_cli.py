@@ -397,6 +397,16 @@ def test_the_readme_shows_what_the_demo_says(tmp_path, monkeypatch):
     assert "</html>" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
+def test_what_a_report_needs_is_asked_for_before_the_fit(folder, tmp_path, monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("twinviews.report")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    table = ("fit", folder / "patients.csv", "--target", "progression", "--quick")
+    result = run(*table, "-o", tmp_path / "m", "--report", tmp_path / "r.html", code=5)
+    assert "jinja2 is not installed. Use: pip install 'twinviews[report]'" in error_line(result)
+    assert not any(tmp_path.iterdir())
+
+
 def test_help_needs_no_heavy_package():
     look = (
         "import sys; from twinviews.cli import main\n"

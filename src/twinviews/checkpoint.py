@@ -9,9 +9,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self
-from uuid import uuid4
 
 import numpy as np
+
+from twinviews.whole_files import replace_file
 
 _SECONDS_BETWEEN = 1.0
 ALL = -1
@@ -93,17 +94,3 @@ class Checkpoint:
     def remove(self) -> None:
         """The fit is complete."""
         self.path.unlink(missing_ok=True)
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """The whole content or the old file, whatever happens in between."""
-    part = path.with_name(f".{path.name}.{uuid4().hex}")
-    try:
-        with part.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -35,10 +36,9 @@ def fit_model(
     """Read, fit, save; what was found and done, for machines. ``say`` tells a person."""
     check_paths([table, *unlabeled], [output, *([] if report is None else [report])])
     if report is not None:
-        # Now: what is not installed is better known before minutes of work.
-        from twinviews.commands.sample import sample_rows
-        from twinviews.report import gather, write_report
-
+        import_module(
+            "twinviews.report"
+        )  # better known now than after minutes of work
     options = options_of(reading)
     found = read(table, options)
     say(str(found))
@@ -53,11 +53,7 @@ def fit_model(
     kinds = _kinds_of_inputs(options, target)
     columns = _columns_to_use(found, target, kinds, say)
     estimator = _estimator(goal.task, quick, seed)
-    with found.plain_errors():
-        model = clone(estimator).fit_table(
-            found.dataset, target=target, columns=columns, encode=True, kinds=kinds,
-            unlabeled=[other.dataset for other in more] or None,
-        )  # fmt: skip
+    model = _fitted(estimator, [found, *more], target, columns, kinds)
     say(_columns_in_words(model))
     error = _error(model, goal)
     say(_error_in_words(error, goal))
@@ -71,17 +67,7 @@ def fit_model(
     save_model(model, output, about=about)
     say(f"Wrote {output} ({output.stat().st_size / 1e3:,.0f} kB).")
     if report is not None:
-        datasets = [found.dataset, *(other.dataset for other in more)]
-        with found.plain_errors():
-            rows, drawn = sample_rows(
-                datasets, [*columns, target], target, goal.n_labeled, model.n_unlabeled_, seed
-            )
-        evidence = gather(
-            rows, target, goal.task, TableEncoder(kinds=kinds), estimator,
-            seed=seed, say=say, drawn=drawn,
-        )  # fmt: skip
-        write_report(report, evidence)
-        say(f"Wrote {report}.")
+        _write_report(report, [found, *more], goal, columns, kinds, estimator, model, seed, say)
     again = quote(table) if Path(table).is_file() else "TABLE"  # a stream is gone
     say(f"Next: twinviews predict {quote(str(output))} {again} -o predicted.csv")
     return {
@@ -93,6 +79,49 @@ def fit_model(
         "columns": columns_of(model),
         "guesses": [str(guess) for guess in found.guesses],
     }
+
+
+def _fitted(
+    estimator: Any,
+    readings: Sequence[Reading],
+    target: str,
+    columns: Sequence[str],
+    kinds: Mapping[str, str],
+) -> Any:
+    """A clone, fitted on the first table and on the rows of the others."""
+    found, *more = readings
+    with found.plain_errors():
+        return clone(estimator).fit_table(
+            found.dataset, target=target, columns=columns, encode=True, kinds=kinds,
+            unlabeled=[other.dataset for other in more] or None,
+        )  # fmt: skip
+
+
+def _write_report(
+    page: Path,
+    readings: Sequence[Reading],
+    goal: Target,
+    columns: Sequence[str],
+    kinds: Mapping[str, Any],
+    estimator: Any,
+    model: Any,
+    seed: int,
+    say: Say,
+) -> None:
+    from twinviews.commands.sample import sample_rows
+    from twinviews.report import gather, write_report
+
+    datasets = [reading.dataset for reading in readings]
+    with readings[0].plain_errors():
+        rows, drawn = sample_rows(
+            datasets, [*columns, goal.name], goal.name, goal.n_labeled, model.n_unlabeled_, seed
+        )
+    evidence = gather(
+        rows, goal.name, goal.task, TableEncoder(kinds=kinds), estimator,
+        seed=seed, say=say, drawn=drawn,
+    )  # fmt: skip
+    write_report(page, evidence)
+    say(f"Wrote {page}.")
 
 
 def options_of(reading: Mapping[str, Any], expected: Mapping[str, str] | None = None) -> ReadingOptions:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
-from uuid import uuid4
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -22,6 +20,7 @@ from twinviews.survey import Survey
 from twinviews.tables import StackedTable, Table
 from twinviews.tables.open import engine_of, is_whole, missing_engine, open_table
 from twinviews.threads import map_in_order, one_blas_thread
+from twinviews.whole_files import whole_file
 
 if TYPE_CHECKING:
     from twinviews.encoding.encoder import Encoder
@@ -238,14 +237,9 @@ class TableMethods(_Frame):
             raise ValueError("The table has no rows. Check the path, or the filter that made it.")
         import pyarrow.parquet as pq
 
-        part = out.with_name(f".{out.name}.{uuid4().hex}")
-        try:
-            with pq.ParquetWriter(part, first.schema) as writer:
-                for table in chain([first], tables):
-                    writer.write_table(table)
-            os.replace(part, out)
-        finally:
-            part.unlink(missing_ok=True)
+        with whole_file(out) as part, pq.ParquetWriter(part, first.schema) as writer:
+            for table in chain([first], tables):
+                writer.write_table(table)
 
 
 def _check_new_names(found: Mapping[str, Any], kept: Mapping[str, Any]) -> None:

@@ -13,7 +13,6 @@ from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from twinviews.checkpoint import replace_file
 from twinviews.columns import DistanceColumns, ProductColumns
 from twinviews.committee import blend, trees
 from twinviews.committee.anchor_graph import OverAnchors
@@ -27,6 +26,7 @@ from twinviews.model_files.onnx_graph import Graph, Value
 from twinviews.model_files.states import MODELS
 from twinviews.scaling import RankScaling, Scaling
 from twinviews.views import FourierColumns, Readout, View
+from twinviews.whole_files import replace_file
 
 
 def export_onnx(model: Any, path: str | os.PathLike[str]) -> None:

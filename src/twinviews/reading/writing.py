@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
-from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
+
+from twinviews.whole_files import whole_file
 
 STANDARD_OUTPUT = "-"
 # Text that begins with one of these is a formula to a spreadsheet (CWE-1236), unless it is a number.
@@ -70,7 +69,7 @@ def write(
         raise ValueError(
             f"There is no folder {str(path.parent)!r} to write {path.name} to. Make it first."
         )
-    with _whole_or_nothing(path) as part:
+    with whole_file(path) as part:
         return _copy(batches, opener(part))
 
 
@@ -84,16 +83,6 @@ def _copy(batches: Iterable[pa.RecordBatch | pa.Table], writer: _Writer) -> int:
     finally:
         writer.close()
     return n_rows
-
-
-@contextmanager
-def _whole_or_nothing(path: Path) -> Iterator[Path]:
-    part = path.with_name(f".{path.name}.{uuid4().hex}")
-    try:
-        yield part
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _opener_of(path: Path, schema: pa.Schema, formulas: bool) -> Callable[[Path], _Writer]:

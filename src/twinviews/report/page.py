@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -18,6 +16,7 @@ from twinviews.report.charts import DataTable
 from twinviews.report.evidence import Evidence
 from twinviews.report.figures import THIS_MODEL
 from twinviews.report.held_out import HeldOutClasses, HeldOutNumbers
+from twinviews.whole_files import replace_file
 
 _MOST_COLUMNS_SHOWN = 12
 _MEANINGS = {
@@ -35,13 +34,7 @@ def write_report(path: str | Path, evidence: Evidence) -> Path:
     path = Path(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {path.parent}. Make it, or name another.")
-    unfinished = path.with_name(f".{path.name}.{uuid4().hex}")
-    try:
-        unfinished.write_text(render(evidence), encoding="utf-8", newline="\n")
-        os.replace(unfinished, path)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
+    replace_file(path, render(evidence).encode())
     return path
 
 
