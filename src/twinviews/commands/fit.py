@@ -36,9 +36,7 @@ def fit_model(
     """Read, fit, save; what was found and done, for machines. ``say`` tells a person."""
     check_paths([table, *unlabeled], [output, *([] if report is None else [report])])
     if report is not None:
-        import_module(
-            "twinviews.report"
-        )  # better known now than after minutes of work
+        import_module("twinviews.report")  # better known now than after minutes of work
     options = options_of(reading)
     found = read(table, options)
     say(str(found))
