@@ -1,0 +1,73 @@
+"""What a person says of a row, and how it is remembered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Task = Literal["regression", "classification"]
+Answer = Literal["label", "skip", "unsure", "clear"]
+# How a row came to be asked. Rows drawn at random are the ones that the error is judged by.
+Origin = Literal["suggested", "random", "chosen", "imported"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A column that is being filled in."""
+
+    name: str
+    task: Task
+    classes: tuple[str, ...] = ()  # offered as buttons; another may be typed
+
+    def read(self, text: str) -> float | str:
+        """A typed label, or an error that says what was expected."""
+        text = text.strip()
+        if not text:
+            raise ValueError(f"{self.name} is blank. Type a value, or skip the row.")
+        if self.task == "classification":
+            return text
+        return _number(text, self.name)
+
+
+def _number(text: str, name: str) -> float:
+    plain = text.replace("\N{MINUS SIGN}", "-").replace("\N{NO-BREAK SPACE}", "").replace(" ", "")
+    if plain.count(",") == 1 and "." not in plain:
+        plain = plain.replace(",", ".")
+    try:
+        number = float(plain)
+    except ValueError:
+        number = float("nan")
+    if not abs(number) < float("inf"):
+        raise ValueError(f"{name} must be a number, and {text!r} is none. Type one such as 3.5 or -2e6.")
+    return number
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What was said of one row."""
+
+    key: str  # made where it was typed: the same entry sent twice is one
+    target: str
+    row: int  # place in the table, from 0
+    answer: Answer
+    value: float | str | None  # of a label; None otherwise
+    origin: Origin
+    expects: int  # the last event of this row and target that the sender has seen; 0 if none
+
+
+@dataclass(frozen=True)
+class Event:
+    """An entry as stored: events are only ever added, and the last one of a row and target counts."""
+
+    number: int  # 1, 2, ... over all targets
+    time: str  # ISO 8601, UTC
+    entry: Entry
+    undoes: int | None = None  # the event that this one takes back
+
+
+class ConflictError(ValueError):
+    """Somebody else has said something of this row in the meantime."""
+
+    def __init__(self, message: str, current: Event | None) -> None:
+        super().__init__(message)
+        self.current = current
