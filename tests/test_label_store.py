@@ -208,11 +208,7 @@ def test_the_same_entry_or_undo_sent_twice_is_one(store):
 def test_a_key_says_one_thing_only(store):
     one = entry(5, 1.0)
     store.record(one, "d")
-    for other in (
-        replace(one, row=6),
-        replace(one, value=1.5),
-        replace(one, answer="skip", value=None),
-    ):
+    for other in ({"row": 6}, {"value": 1.5}, {"answer": "skip", "value": None}):
         with pytest.raises(ValueError, match="is that of another entry"):
             store.record(replace(one, **other), "d")
     with pytest.raises(ValueError, match="is that of another entry"):
