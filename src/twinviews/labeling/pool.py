@@ -137,8 +137,8 @@ def _write_copy(reading: Reading, path: Path) -> list[int]:
     """The lengths of the batches that were written."""
     lengths: list[int] = []
     try:
-        with reading.plain_errors(), pa.ipc.new_file(str(path), reading.dataset.schema) as writer:
-            for batch in _in_large_batches(_all_rows(reading.dataset)):
+        with pa.ipc.new_file(str(path), reading.dataset.schema) as writer:
+            for batch in _in_large_batches(_all_rows(reading)):
                 if not lengths and reading.n_rows is not None:
                     _check_room(batch.nbytes / batch.num_rows * reading.n_rows, path.parent)
                 writer.write_batch(batch)
@@ -152,12 +152,13 @@ def _write_copy(reading: Reading, path: Path) -> list[int]:
     return lengths
 
 
-def _all_rows(dataset: ds.Dataset) -> Iterator[pa.RecordBatch]:
+def _all_rows(reading: Reading) -> Iterator[pa.RecordBatch]:
     """In their order, a few batches or one row group of Parquet in memory at a time."""
-    everything = Selection(dataset.schema, None, [], None, raw=True)
-    table = ArrowTable(dataset, everything, n_threads=1, progress=False)
-    for piece in table.pieces():
-        yield from table.batches(piece)
+    everything = Selection(reading.dataset.schema, None, [], None, raw=True)
+    table = ArrowTable(reading.dataset, everything, n_threads=1, progress=False)
+    with reading.plain_errors():
+        for piece in table.pieces():
+            yield from table.batches(piece)
 
 
 _MAKE_ROOM = "Make room, or name another folder in the environment variable TMPDIR"
