@@ -23,7 +23,7 @@ from twinviews.threads import one_blas_thread
 Strategy = Literal["best of handfuls", "uncertainty", "random"]
 STRATEGIES = ("best of handfuls", "uncertainty", "random")
 # Of how many rows at random the best is taken; chosen on the contest's development half.
-HANDFUL = {"regression": 5, "classification": 50}
+NUMBER_HANDFUL, CLASS_HANDFUL = 5, 50
 # Candidates beyond one handful a row would only be drawn again.
 _LEAST_CANDIDATES = 2000
 
@@ -99,7 +99,7 @@ def suggest(
     if strategy not in STRATEGIES:
         raise ValueError(f"strategy={strategy!r} must be one of {', '.join(STRATEGIES)}.")
     if handful is None:
-        handful = HANDFUL["classification" if is_classifier(model) else "regression"]
+        handful = CLASS_HANDFUL if is_classifier(model) else NUMBER_HANDFUL
     elif not isinstance(handful, Integral) or handful < 1:
         raise ValueError(f"handful={handful!r} must be a whole number of at least 1.")
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
@@ -115,7 +115,7 @@ def suggest(
         if strategy == "best of handfuls":
             T = model._openness().directions(model._features(found.X))
             rng = np.random.default_rng(seed)
-            chosen, worth = best_of_handfuls(T, model._doubt(found.X), int(k), int(handful), rng)
+            chosen, worth = best_of_handfuls(T, model._doubt(found.X), int(k), handful, rng)
         else:
             chosen = np.arange(min(int(k), len(found.places)))
             worth = model._doubt(found.X[chosen])
@@ -123,6 +123,18 @@ def suggest(
     if found.raw is not None:
         return Suggestions(places, worth, found.raw.take(chosen))
     return Suggestions(places, worth, _safe_indexing(rows, places))
+
+
+def doubts(model: Any, X: Any) -> np.ndarray:
+    """(rows,) how unsure a fitted model is of each row: the larger, the less sure."""
+    with one_blas_thread(look=False):
+        return model._doubt(model._check_scaled_rows(X))
+
+
+def open_directions(model: Any, X: Any) -> np.ndarray:
+    """(rows, q) directions of :mod:`twinviews.acquisition`, by what the model's labels leave open."""
+    with one_blas_thread(look=False):
+        return model._openness().directions(model._features(model._check_scaled_rows(X)))
 
 
 @dataclass(frozen=True)
