@@ -323,7 +323,8 @@ def test_places_of_a_large_table_are_close_and_its_words_are_counted():
         assert places.fact("x", pa.scalar(1e9)).bar == 23
         assert places.fact("x", pa.scalar(-1e9)).bar == 0
         assert places.fact("word", pa.scalar("rare")).share == (word == "rare").mean()
-        assert places.fact("id", pa.scalar("id 7")).share is None  # a name of its own for each row
+        for i in range(0, n, 100):  # each row has a name of its own, and nobody has counted them
+            assert places.fact("id", pa.scalar(f"id {i}")).share is None
         assert places.fact("none", pa.scalar(None)).share == 1
 
 

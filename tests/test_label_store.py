@@ -13,7 +13,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from twinviews.labeling import database
@@ -151,7 +151,9 @@ TWO_PEOPLE = st.lists(
 
 
 @given(operations=TWO_PEOPLE)
-@settings(max_examples=60, deadline=None)
+@example(operations=[(0, 0), (1, 0), (0, "undo")])
+@example(operations=[(0, 0), (1, 0), (0, 0), (0, "undo"), (0, "undo"), (1, "undo"), (0, "undo")])
+@settings(max_examples=100, deadline=None)
 def test_two_people_on_one_file_do_not_undo_each_other(operations):
     standing = {row: [] for row in range(3)}  # entries of each row that have not been undone
     entered = [[], []]

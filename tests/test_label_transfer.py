@@ -204,7 +204,7 @@ def test_an_exported_table_is_read_back(bench, other, ending, tmp_path):
     other.say(0, 99.0)
     found = import_labels(other.store, other.pool, "price", out.name, out.read_bytes())
     assert counts(found) == (2, 0, 1)
-    assert found.words == "2 added; 1 differ from the labels here, which were kept."
+    assert found.words == "2 added; 1 not taken, because another label is here."
     assert other.labels() == {0: 99.0, 3: pytest.approx(3 / 7), 29: pytest.approx(29 / 7)}
     assert counts(import_labels(other.store, other.pool, "price", "x", out.read_bytes())) == (0, 2, 1)
 
@@ -235,7 +235,8 @@ def test_row_numbers_say_which_rows(bench):
 
 
 def test_in_a_list_every_letter_counts(bench):
-    bench.take("row,target,value\n1,colour,NA\n2,colour,-\n3,colour,'=x\n4,price,7\n", "colour")
+    found = bench.take("row,target,value\n1,colour,NA\n2,colour,-\n3,colour,'=x\n4,price,7\n", "colour")
+    assert found.words == "3 added; 1 of other targets left out."
     assert bench.labels("colour") == {0: "NA", 1: "-", 2: "=x"}
     assert bench.labels() == {}
 

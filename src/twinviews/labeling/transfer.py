@@ -196,9 +196,9 @@ def _imported(added: int, conflicts: int, found: Incoming) -> Imported:
     unchanged = len(found.said) - added - conflicts
     words = [f"{added:,} added"]
     if unchanged:
-        words.append(f"{unchanged:,} were here already")
+        words.append(f"{unchanged:,} here already")
     if conflicts:
-        words.append(f"{conflicts:,} differ from the labels here, which were kept")
+        words.append(f"{conflicts:,} not taken, because another label is here")
     if found.of_others:
-        words.append(f"{found.of_others:,} lines are about other targets")
+        words.append(f"{found.of_others:,} of other targets left out")
     return Imported(added, unchanged, conflicts, f"{'; '.join(words)}.")
