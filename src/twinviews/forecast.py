@@ -63,6 +63,8 @@ def power_law(n: np.ndarray, errors: np.ndarray, ahead: np.ndarray) -> np.ndarra
     EXPONENTS that fits best. An error counts by its number of labels: that of many is surer, and nearer
     to what is asked for.
     """
+    if len(n) < 2:
+        return np.repeat(errors[:, -1:], len(ahead), axis=1)
     weight = n / n.sum()
     best = np.full(len(errors), np.inf)
     found = np.empty((len(errors), len(ahead)))

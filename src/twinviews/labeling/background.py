@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
+import sys
 import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -63,6 +65,8 @@ class Background:
 
 
 def _work(pipe: Connection, X: np.ndarray) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that we work for
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # which lets libraries clean up
     try:
         while True:
             target, task, labels = pipe.recv()
@@ -71,5 +75,5 @@ def _work(pipe: Connection, X: np.ndarray) -> None:
             except ValueError as error:
                 outcome = str(error)
             pipe.send((target, outcome))
-    except (EOFError, BrokenPipeError, KeyboardInterrupt):
+    except (EOFError, BrokenPipeError):
         return

@@ -223,7 +223,7 @@ class Desk:
         """Store what was said of a row; it is on the disk when this returns."""
         with self._lock:
             self._sheet(entry.target)
-            digest = self._pool.digest(entry.row, [one.name for one in self._store.targets()])
+            digest = self._pool.digest(entry.row, [entry.target])
             event = self._store.record(entry, digest)
             self._catch_up()
             return event
