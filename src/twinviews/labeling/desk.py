@@ -111,6 +111,9 @@ class Desk:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def targets(self) -> tuple[Target, ...]:
+        return self._store.targets()
+
     # --- what is shown ------------------------------------------------------------------------------
 
     def state(self, target: str) -> State:
