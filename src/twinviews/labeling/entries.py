@@ -38,7 +38,9 @@ def _number(text: str, name: str) -> float:
     except ValueError:
         number = float("nan")
     if not abs(number) < float("inf"):
-        raise ValueError(f"{name} must be a number, and {text!r} is none. Type one such as 3.5 or -2e6.")
+        raise ValueError(
+            f"{name} must be a number, and {text!r} is none. Type one such as 3.5 or -2e6."
+        )
     return number
 
 
