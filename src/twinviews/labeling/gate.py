@@ -1,8 +1,8 @@
 """Who is let in: this machine's own page with its token, and nobody else.
 
 Every site that the same browser shows can send requests to a server on this machine. So a request has
-to name this server as its host (a foreign name that leads here is refused: DNS rebinding), must not come
-from another origin, and must carry a token that only the person who started the server has.
+to name this server as its host (a foreign name that leads here is refused: DNS rebinding), must not
+come from another origin, and must carry a token that only the person who started the server has.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ class _Server(uvicorn.Server):
         await asyncio.to_thread(self._ready, self._address)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Ends, and at once if told twice. uvicorn would raise the signal again; here the caller goes on."""
+        """Ends, at once if told twice; uvicorn would then raise the signal again, in the caller."""
         self.force_exit = self.should_exit
         self.should_exit = True
 

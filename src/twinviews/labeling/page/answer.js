@@ -6,6 +6,7 @@ import { label, probability, rounded, short, visible } from "./words.js";
 
 const MOST_BUTTONS = 31;
 const LIKELIEST = 12;
+const BRIEF = 3; // characters of names that stand in narrow buttons
 // A number this many widths of what was seen outside of it is asked about.
 const FAR = 3;
 
@@ -29,6 +30,8 @@ export class AnswerForm {
     });
     this.save = make("button", { class: "main" }, "Save ", make("kbd", {}, "Enter"));
     const typed = make("p", { class: "typed" }, this.field, this.save);
+    const name = make("span", { class: "soft", "aria-hidden": "true" }, apart(short(visible(target.name))));
+    if (this.isNumber) typed.prepend(name);
     const parts = [make("p", { class: "guess" }, ...guessWords(card.guess))];
     if (!this.isNumber) parts.push(this.#classButtons());
     this.element = make("form", { class: "answer" }, ...parts, typed, this.note, this.#others());
@@ -61,7 +64,7 @@ export class AnswerForm {
 
   accept() {
     if (this.card.guess === null) this.#warn("There is no guess yet to accept.");
-    else this.#say("label", String(rounded(this.card.guess.value)));
+    else this.#say("label", String(rounded(this.card.guess.value, this.card.guess)));
   }
 
   choose(name) {
@@ -135,7 +138,9 @@ export class AnswerForm {
       made.addEventListener("click", () => this.choose(name));
       return made;
     });
-    return make("div", { class: "classes", role: "group", "aria-label": "Classes" }, ...buttons);
+    const brief = names.every(name => name.length <= BRIEF);
+    const attributes = { class: brief ? "classes brief" : "classes", role: "group", "aria-label": "Classes" };
+    return make("div", attributes, ...buttons);
   }
 
   #others() {
@@ -147,7 +152,7 @@ export class AnswerForm {
       made.push(one);
     };
     if (card.guess) {
-      const words = make("span", {}, "Accept ", apart(short(label(rounded(card.guess.value)))));
+      const words = make("span", {}, "Accept ", apart(short(label(rounded(card.guess.value, card.guess)))));
       add(words, "=", () => this.accept());
     }
     add("Skip", "s", () => this.skip());

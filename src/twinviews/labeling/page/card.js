@@ -106,20 +106,19 @@ function showText(element, text) {
 
 export function guessWords(guess) {
   if (guess === null) return ["The model makes no guess yet. It needs a few more labels."];
-  const said = make("strong", {}, apart(short(label(rounded(guess.value)))));
+  const said = make("strong", {}, apart(short(label(rounded(guess.value, guess)))));
   if (guess.probabilities.length) {
     const sure = guess.probabilities.find(one => one.name === guess.value) ?? guess.probabilities[0];
     return ["The model would say ", said, `, ${probability(sure.probability)} sure.`];
   }
-  const [low, high] = [guess.lower, guess.upper].map(end => end !== null && label(rounded(end)));
+  const [low, high] = [guess.lower, guess.upper].map(end => end !== null && label(rounded(end, guess)));
   if (low && high) return ["The model would say ", said, `, between ${low} and ${high} (9 times in 10).`];
   return ["The model would say ", said, ". How sure it is, a few more labels will tell."];
 }
 
 export function neighbourItem(neighbour) {
-  const differences = neighbour.differences.flatMap(([name, value]) => [
-    make("li", {}, apart(short(visible(name)), { class: "soft" }), " ", apart(short(visible(value)))),
-  ]);
+  const differences = neighbour.differences.map(([name, value]) =>
+    make("li", {}, apart(short(visible(name)), { class: "soft" }), " ", apart(short(visible(value)))));
   const head = make(
     "p",
     {},

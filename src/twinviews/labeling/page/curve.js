@@ -13,7 +13,7 @@ export function drawCurve(place, state, task) {
     return;
   }
   const opened = place.querySelector("details")?.open ?? false;
-  const say = amount => error(amount, task);
+  const say = (amount, like) => error(amount, task, like);
   const now = curve.at(-1);
   const known = `Error now ${say(now.error)} (${say(now.lower)} to ${say(now.upper)}) with ${count(now.labels)} labels.`;
   const sentences = [known, ...promises.map(promise => promise.words)];
@@ -44,7 +44,7 @@ function plane(curve, ahead, baseline, unit, say) {
   const drawn = make("svg", { "aria-hidden": "true" });
   for (const tick of ticks(top)) {
     drawn.append(make("line", { class: "grid", x1: 0, x2: "100%", y1: `${y(tick)}%`, y2: `${y(tick)}%` }));
-    drawn.append(make("text", { x: -8, y: `${y(tick)}%`, dy: 5, "text-anchor": "end" }, say(tick)));
+    drawn.append(make("text", { x: -8, y: `${y(tick)}%`, dy: 5, "text-anchor": "end" }, say(tick, 10 * top)));
   }
   for (const tick of ticks(right)) {
     drawn.append(make("line", { class: "grid", x1: `${x(tick)}%`, x2: `${x(tick)}%`, y1: 0, y2: "100%" }));

@@ -3,6 +3,7 @@
 import { apart, find, make } from "./elements.js";
 import { answer, count, rowName, visible } from "./words.js";
 
+const MOST = 50; // rows that a search gives
 const TYPING = 150; // milliseconds without a key before a search goes out
 
 export function setUpSearch(search, choose) {
@@ -26,7 +27,8 @@ export function setUpSearch(search, choose) {
       return;
     }
     if (asked !== latest) return;
-    words.textContent = found.length ? `${count(found.length)} found` : "No row has these words.";
+    const first = found.length < MOST ? "" : "the first ";
+    words.textContent = found.length ? `${first}${count(found.length)} found` : "No row has these words.";
     list.replaceChildren(...found.map(item));
   }
 

@@ -245,8 +245,8 @@ async function nextBatch() {
   items = cards.map(one => new BatchItem(one, formOf));
   find("items").replaceChildren(...items.map(item => item.element));
   find("more").hidden = true;
-  if (items.length) items[0].focus();
-  else setText("status", "Every row is answered.");
+  setText("status", items.length ? `${items.length} rows to answer.` : "Every row is answered.");
+  items[0]?.focus();
 }
 
 function afterItem(from, words, event, said) {

@@ -11,10 +11,10 @@ export const visible = text =>
 
 export const short = text => (text.length <= LONGEST ? text : text.slice(0, LONGEST - 1) + "…");
 
-// Three digits, or all that stand before the point.
-export function number(amount) {
-  const size = Math.abs(amount);
-  if (size === 0) return "0";
+// Three digits, or all that stand before the point; or as fine as another number is shown.
+export function number(amount, like = amount) {
+  const size = Math.abs(like);
+  if (amount === 0) return "0";
   if (size < 1e-4 || size >= 1e7) return amount.toExponential(DIGITS - 1).replaceAll("-", "−");
   const decimals = Math.max(0, DIGITS - 1 - Math.floor(Math.log10(size)));
   return amount
@@ -36,12 +36,18 @@ export function answer(said, value) {
   return { skip: "skipped", unsure: "not sure", clear: "no label" }[said] ?? "no answer";
 }
 
-// A guess is offered with four digits, and is taken as it is shown.
-export const rounded = value => (typeof value === "number" ? Number(value.toPrecision(4)) : value);
+// A guess is rounded to what its interval leaves of it, and is taken as it is shown.
+export function rounded(value, guess = null) {
+  if (typeof value !== "number") return value;
+  const width = guess ? guess.upper - guess.lower : 0; // null counts as 0
+  if (!(width > 0)) return Number(value.toPrecision(4));
+  const digit = 10 ** (Math.floor(Math.log10(width)) - 2);
+  return Number((Math.round(value / digit) * digit).toPrecision(12));
+}
 
 export function percent(share) {
   const hundredths = 100 * share;
-  const whole = hundredths >= 10 && hundredths <= 90;
+  const whole = hundredths >= 10;
   return `${Number(hundredths.toFixed(whole ? 0 : 1))}%`;
 }
 
@@ -65,6 +71,6 @@ export function place(fact) {
   return fact.text === null ? `as ${rows}` : rows;
 }
 
-export function error(amount, task) {
-  return task === "classification" ? percent(amount) : number(amount);
+export function error(amount, task, like) {
+  return task === "classification" ? percent(amount) : number(amount, like);
 }
