@@ -250,7 +250,7 @@ def plain(value):
 def test_what_the_desk_says_arrives_whole(desk):
     assert get(desk, "/api/state", target="kind").json == {"state": plain(desk.state("kind"))}
     assert get(desk, "/api/state", target="").json["state"]["target"] == "size"
-    assert get(desk, "/api/next", target="size").json == {"card": plain(desk.card("size", 0))}
+    assert get(desk, "/api/next", target="size").json == {"card": plain(desk.next_card("size"))}
     assert get(desk, "/api/next", target="size", besides="0,1,3").json["card"]["row"] == 2
     assert get(desk, "/api/card", target="size", row=7).json == {"card": plain(desk.card("size", 7))}
     cards = get(desk, "/api/batch", target="size", k=3, besides="1").json["cards"]
@@ -459,7 +459,7 @@ def test_a_request_that_ends_early_stores_nothing(desk):
 
 
 def start(port=0, token=""):
-    command = [sys.executable, label_desks.__file__, str(port), token]
+    command = [sys.executable, label_desks.__file__, "numbers", str(port), token]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     return process, process.stdout.readline().strip()
 

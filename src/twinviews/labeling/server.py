@@ -86,11 +86,17 @@ def serve(
     if host not in _LOOPBACK:
         raise ValueError(f"host={host!r} is not this machine alone. Use one of {', '.join(_LOOPBACK)}.")
     token = token or secrets.token_urlsafe(32)
-    with socket.create_server((host, port), family=_LOOPBACK[host]) as listener:
+    with _listener(host, port) as listener:
         port = listener.getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
         # After the hash, since a browser sends what follows it to nobody.
         _Server(app(desk, token, port), ready, f"http://{shown}:{port}/#{token}").run([listener])
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    bound = socket.create_server((host, port), family=_LOOPBACK[host])
+    # asyncio sends small answers at once if a socket is known to be TCP. Otherwise they wait 40 ms.
+    return socket.socket(bound.family, bound.type, socket.IPPROTO_TCP, fileno=bound.detach())
 
 
 class _Server(uvicorn.Server):

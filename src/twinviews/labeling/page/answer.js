@@ -2,16 +2,17 @@
 
 import { apart, button, make } from "./elements.js";
 import { guessWords } from "./card.js";
+import { DIGITS, MOST_KEYS } from "./keys.js";
 import { label, probability, rounded, short, visible } from "./words.js";
 
-const MOST_BUTTONS = 31;
-const LIKELIEST = 12;
+const LIKELIEST = 10; // classes that have a button where not all of them can
 const BRIEF = 3; // characters of names that stand in narrow buttons
 // A number this many widths of what was seen outside of it is asked about.
 const FAR = 3;
 
 export class AnswerForm {
   #sure = null; // the text that Enter would save although it looks odd
+  #classes = new Map(); // by the key that chooses it
   busy = false;
 
   // say(answer, text) stores what was said; seen is the numbers that were said so far.
@@ -42,9 +43,15 @@ export class AnswerForm {
     this.field.addEventListener("input", () => this.#warn(""));
   }
 
-  focus() {
-    // On a phone the keyboard comes up when it is asked for.
-    if (!matchMedia("(pointer: coarse)").matches && this.isNumber) this.field.focus({ preventScroll: true });
+  // Whether the person is typing in the field now, or would be: a number has nothing else to be said by.
+  // On a phone the keyboard comes up only when it is asked for.
+  get wantsField() {
+    if (document.activeElement === this.field) return true;
+    return this.isNumber && !matchMedia("(pointer: coarse)").matches;
+  }
+
+  classOf(key) {
+    return this.keys.single ? this.#classes.get(key.toLowerCase()) : undefined;
   }
 
   enter() {
@@ -64,6 +71,7 @@ export class AnswerForm {
 
   accept() {
     if (this.card.guess === null) this.#warn("There is no guess yet to accept.");
+    else if (this.field.value.trim()) this.#warn("Enter saves what is typed. To accept the guess, clear the field.");
     else this.#say("label", String(rounded(this.card.guess.value, this.card.guess)));
   }
 
@@ -125,14 +133,17 @@ export class AnswerForm {
   #classButtons() {
     const likely = new Map((this.card.guess?.probabilities ?? []).map(one => [one.name, one.probability]));
     const all = this.target.classes;
-    const names = all.length <= MOST_BUTTONS ? all : [...likely.keys()].slice(0, LIKELIEST);
-    const buttons = names.map(name => {
-      const key = this.keys.ofClass(name);
+    const many = all.length > MOST_KEYS;
+    const names = many ? [...likely.keys()].slice(0, LIKELIEST) : all;
+    const buttons = names.map((name, i) => {
+      const key = many ? DIGITS[i] : this.keys.ofClass(name);
+      this.#classes.set(key, name);
       const share = likely.get(name) ?? 0;
-      const made = button("", null, { class: name === this.card.guess?.value ? "class likely" : "class" });
+      const kind = name === this.card.guess?.value ? "class likely" : "class";
+      const made = button("", null, { class: kind, title: visible(name) });
       const bar = make("svg", { "aria-hidden": "true", viewBox: "0 0 100 1", preserveAspectRatio: "none" });
       bar.append(make("rect", { width: 100 * share, height: 1 }));
-      if (key) made.append(make("kbd", {}, key));
+      if (this.keys.single) made.append(make("kbd", {}, key.toUpperCase()));
       made.append(apart(short(visible(name)), { class: "name" }));
       if (likely.size) made.append(make("span", { class: "soft share" }, probability(share)), bar);
       made.addEventListener("click", () => this.choose(name));

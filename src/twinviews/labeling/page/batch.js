@@ -19,7 +19,7 @@ export class BatchItem {
     const title = make("h3", { id: `item-${card.row}` }, rowName(card.row));
     const facts = card.facts.slice(0, FIRST_COLUMNS).map(inline);
     const list = make("dl", { class: "inline" }, ...facts);
-    const parts = [title, make("p", { class: "soft" }, card.reason), list];
+    const parts = [title, make("p", { class: "soft" }, visible(card.reason)), list];
     this.element.setAttribute("aria-labelledby", title.id);
     this.element.replaceChildren(...parts, this.#wholeCard(), this.form.element);
   }
@@ -34,10 +34,9 @@ export class BatchItem {
     this.element.replaceChildren(line);
   }
 
-  focus() {
+  focus(inField = this.form.wantsField) {
     this.element.scrollIntoView({ block: "nearest" });
-    this.element.focus({ preventScroll: true });
-    this.form.focus();
+    (inField ? this.form.field : this.element).focus({ preventScroll: true });
   }
 
   #wholeCard() {

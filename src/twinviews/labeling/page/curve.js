@@ -1,7 +1,7 @@
 // Error against labels so far, and what more labels promise: a picture, a sentence, and a table.
 
 import { make } from "./elements.js";
-import { count, error } from "./words.js";
+import { count, error, visible } from "./words.js";
 
 const AHEAD = 1.6; // the picture goes no further than this many times the labels there are, or one promise
 
@@ -16,7 +16,7 @@ export function drawCurve(place, state, task) {
   const say = (amount, like) => error(amount, task, like);
   const now = curve.at(-1);
   const known = `Error now ${say(now.error)} (${say(now.lower)} to ${say(now.upper)}) with ${count(now.labels)} labels.`;
-  const sentences = [known, ...promises.map(promise => promise.words)];
+  const sentences = [known, ...promises.map(promise => visible(promise.words))];
   const shown = promises.filter((one, i) => i === 0 || now.labels + one.more <= AHEAD * now.labels);
   const ahead = shown.map(one => ({ ...one, labels: now.labels + one.more }));
   const label = [`${unit} against the number of labels.`, ...sentences].join(" ");

@@ -86,13 +86,14 @@ export function setUpHelp(keys, changed) {
     ["u", "undo the last answer; Ctrl+Z, too"],
     ["b", "several rows at once, or one by one again"],
     ["/", "search for a row"],
+    ["Esc", "leave a field, so that single keys act again"],
     ["?", "these words; H, too"],
   ];
 
   function fill() {
     single.checked = keys.single;
     const shown = lines.map(([key, words]) => {
-      const name = key === "Enter" ? key : keys.shown(key);
+      const name = key.length > 1 ? key : keys.shown(key);
       return make("div", {}, make("dt", {}, make("kbd", {}, name)), make("dd", {}, words));
     });
     const classes = make("div", {}, make("dt", {}, make("kbd", {}, "1"), " ", make("kbd", {}, "2"), " …"),

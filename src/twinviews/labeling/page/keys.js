@@ -1,16 +1,18 @@
 // Which key does what. Letters are commands, unless the classes need them: then commands are with Alt.
 
 const COMMANDS = "bhnsu";
-const DIGITS = "1234567890";
 const LETTERS = "acdefgijklmopqrtvwxyz";
+export const DIGITS = "1234567890";
+export const MOST_KEYS = DIGITS.length + LETTERS.length;
 
 export class Keys {
   #ofClass = new Map();
   single = localStorage.getItem("single keys") !== "no";
 
   // A class of one letter or digit has that as its key, the others have the next that is free.
-  // A class keeps its key when others come.
+  // A class keeps its key when others come. Where there are more classes than keys, none has one.
   assign(classes) {
+    if (classes.length > MOST_KEYS) classes = [];
     for (const name of this.#ofClass.keys()) if (!classes.includes(name)) this.#ofClass.delete(name);
     const free = key => ![...this.#ofClass.values()].includes(key);
     const fresh = classes.filter(name => !this.#ofClass.has(name));
@@ -25,13 +27,7 @@ export class Keys {
   }
 
   ofClass(name) {
-    const key = this.#ofClass.get(name);
-    return key && this.single ? key.toUpperCase() : null;
-  }
-
-  classOf(key) {
-    if (!this.single) return undefined;
-    return [...this.#ofClass].find(([, own]) => own === key.toLowerCase())?.[0];
+    return this.#ofClass.get(name);
   }
 
   get lettersAreClasses() {

@@ -7,7 +7,7 @@ import { drawCurve } from "./curve.js";
 import { askWhoseAnswer, offerFile, setUpFiles, setUpHelp, setUpSearch } from "./dialogs.js";
 import { apart, button, find, make } from "./elements.js";
 import { Keys } from "./keys.js";
-import { Wire } from "./wire.js";
+import { Unreachable, Wire } from "./wire.js";
 import { answer as inWords, count, rowName, short, visible } from "./words.js";
 
 const LOOK = 3000; // milliseconds between looks at what other tabs and people did
@@ -34,7 +34,8 @@ async function start() {
     return;
   }
   const wanted = new URLSearchParams(location.search).get("target") ?? "";
-  showState((await wire.patient("/api/state", { target: wanted })).state);
+  const named = () => wire.patient("/api/state", { target: wanted });
+  showState((await named().catch(() => wire.patient("/api/state", { target: "" }))).state);
   await wire.flush();
   await leftOver;
   await next();
@@ -52,7 +53,7 @@ function showState(fresh) {
   const { rows, labeled, skipped, unsure } = state;
   const also = [skipped && `${count(skipped)} skipped`, unsure && `${count(unsure)} not sure`].filter(Boolean);
   setText("progress", `: ${[`${count(labeled)} of ${count(rows)} rows labeled`, ...also].join(", ")}`);
-  setText("model", state.model);
+  setText("model", visible(state.model));
   find("undo").disabled = !state.undoable;
   for (const one of document.querySelectorAll("[data-command]")) one.textContent = keys.shown(one.dataset.command);
   drawCurve(find("curve"), state, task);
@@ -69,8 +70,9 @@ function showTargets() {
 }
 
 function showClasses(names) {
-  const options = names.map(name => make("option", { value: name }));
   const old = find(CLASSES);
+  if (old?.options.length === names.length) return;
+  const options = names.map(name => make("option", { value: name }));
   const list = make("datalist", { id: CLASSES }, ...options);
   if (old) old.replaceWith(list);
   else document.body.append(list);
@@ -94,10 +96,11 @@ function formOf(shown) {
 function showCard(fresh) {
   const place = find("card");
   const scrolled = window.scrollY > place.offsetTop; // read before anything changes
+  const typed = form !== null && document.activeElement === form.field;
   card = fresh;
   form = card && formOf(card);
   setText("row", card ? rowName(card.row) : "Every row is answered");
-  setText("reason", card ? card.reason : "Nothing is left to ask. Labels can be saved to a file, or searched for and changed.");
+  setText("reason", card ? visible(card.reason) : "Nothing is left to ask. Labels can be saved to a file, or searched for and changed.");
   showSoFar(card);
   facts.show(card ? card.facts : []);
   find("neighbours").replaceChildren(...(card ? card.neighbours.map(neighbourItem) : []));
@@ -105,7 +108,9 @@ function showCard(fresh) {
   find("answer").replaceChildren(...(card ? [form.element] : []));
   place.setAttribute("aria-busy", "false");
   if (scrolled) window.scrollTo(0, place.offsetTop);
-  if (!document.querySelector("dialog[open]")) form?.focus();
+  if (document.querySelector("dialog[open]")) return;
+  const focus = form && (typed || form.wantsField) ? form.field : find("answer");
+  focus.focus({ preventScroll: true });
 }
 
 function showSoFar(shown, elsewhere = false) {
@@ -122,9 +127,10 @@ function showSoFar(shown, elsewhere = false) {
 async function say(from, answer, text) {
   const began = pressed;
   const shown = from.card;
+  const asked = state.target;
   let outcome = null;
   let body = {
-    key: newKey(), target: state.target, row: shown.row, answer, value: text,
+    key: newKey(), target: asked, row: shown.row, answer, value: text,
     origin: shown.origin, expects: shown.event, next: items === null,
   };
   while (body && !outcome) {
@@ -138,17 +144,13 @@ async function say(from, answer, text) {
       body = await settle(body, error.answer.current);
     }
   }
-  if (body?.target !== undefined && body.target !== state.target) return; // another target is shown by now
+  if (outcome && answer === "label" && from.isNumber) seen.get(asked).push(readNumber(text));
+  if (state.target !== asked) return; // another one is shown by now
   const words = inWords(answer, text);
-  if (outcome) {
-    if (answer === "label" && target().task === "regression") seen.get(state.target).push(readNumber(text));
-    showState(outcome.state);
-  } else {
-    showState((await wire.patient("/api/state", { target: state.target })).state);
-  }
+  showState(outcome ? outcome.state : (await wire.patient("/api/state", { target: asked })).state);
   const said = outcome ? `Saved for row ${count(shown.row + 1)}: ${words}.` : "The stored answer stays.";
   if (items) afterItem(from, outcome ? words : "as it was stored", outcome?.event, said);
-  else {
+  else if (card === shown) {
     if (outcome) showCard(outcome.card);
     else await next();
     setText("status", card ? `${said} ${rowName(card.row)} is next.` : said);
@@ -252,13 +254,14 @@ async function nextBatch() {
 function afterItem(from, words, event, said) {
   const item = items.find(one => one.form === from);
   if (!item) return;
+  const typed = document.activeElement === from.field;
   if (event) item.card = { ...item.card, event: event.number };
   item.close(words, reopen);
   const rest = items.filter(one => !one.done);
   setText("status", `${said} ${rest.length ? `${rest.length} left in this batch.` : "The batch is done."}`);
   find("more").hidden = rest.length > 0;
   const after = items.slice(items.indexOf(item)).find(one => !one.done) ?? rest[0];
-  if (after) after.focus();
+  if (after) after.focus(typed || after.form.wantsField);
   else find("more").focus();
 }
 
@@ -340,16 +343,20 @@ document.addEventListener("keydown", event => {
     undo();
     return;
   }
+  if (event.key === "Escape" && isTyping(document.activeElement)) {
+    (items?.find(item => item.element.contains(document.activeElement))?.element ?? find("answer")).focus();
+    return;
+  }
   if (event.ctrlKey || event.metaKey || event.key.length > 1) return;
   if (!event.altKey && isTyping(document.activeElement)) return;
   const command = keys.commandOf(event);
-  const name = target().task === "classification" && !event.altKey ? keys.classOf(event.key) : undefined;
+  const name = event.altKey ? undefined : formInUse()?.classOf(event.key);
   if (command) {
     event.preventDefault();
     commands[command]();
   } else if (name !== undefined) {
     event.preventDefault();
-    formInUse()?.choose(name);
+    formInUse().choose(name);
   }
 }, { capture: true });
 document.addEventListener("pointerdown", event => (pressed = event.timeStamp), { capture: true });
@@ -388,6 +395,9 @@ find("files").addEventListener("click", openFiles);
 find("more").addEventListener("click", nextBatch);
 find("list-size").addEventListener("change", nextBatch);
 find("target").addEventListener("change", event => switchTo(event.target.value));
+window.addEventListener("unhandledrejection", event => {
+  if (!(event.reason instanceof Unreachable)) setText("status", event.reason.message);
+});
 window.addEventListener("beforeunload", event => {
   if (wire.kept.length) event.preventDefault(); // closing the tab would lose what is not stored yet
 });
