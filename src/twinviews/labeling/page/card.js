@@ -5,6 +5,7 @@ import { label, place, probability, rounded, rowName, short, visible } from "./w
 
 const FIRST_COLUMNS = 200;
 const FIRST_CHARACTERS = 300;
+const LONG = 40; // characters; a longer text has the whole width
 
 // The columns of a table. Elements are made once, and a new row changes only what differs.
 export class Facts {
@@ -54,6 +55,7 @@ class ShownFact {
 
   show(fact) {
     showText(this.value, fact.text);
+    this.element.classList.toggle("long", (fact.text ?? "").length > LONG);
     this.place.textContent = place(fact);
     if (fact.bars.length) this.#showBars(fact);
     else this.#showShare(fact.share ?? 0);

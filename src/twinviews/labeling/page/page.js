@@ -289,7 +289,7 @@ async function switchTo(name) {
 
 // What other tabs and people did since.
 async function look() {
-  if (document.visibilityState !== "visible" || form?.busy || wire.kept.length) return;
+  if (!state || document.visibilityState !== "visible" || form?.busy || wire.kept.length) return;
   try {
     const { version } = await wire.get("/api/version");
     if (version === state.version || version === versionSeen) return;
@@ -387,6 +387,7 @@ const openFiles = setUpFiles({
   },
 });
 
+document.addEventListener("visibilitychange", look);
 find("undo").addEventListener("click", undo);
 find("search").addEventListener("click", openSearch);
 find("batch").addEventListener("click", toggleBatch);
