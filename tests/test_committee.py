@@ -483,3 +483,17 @@ def test_the_learned_metric_counts_what_the_target_depends_on():
     assert (np.argsort(-metric)[:2] == [0, 1]).all()
     assert metric[2:].sum() < 0.2
     assert XNVRegressor(committee=False, random_state=0).fit(far, y).learned_metric_ is None
+
+
+def test_a_class_with_one_label_does_not_stop_the_committee():
+    """The fold that holds it leaves one class to learn from."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = np.full(300, None, dtype=object)
+    y[:60] = "common"
+    y[0] = "rare"
+    model = make("XNVClassifier", committee=True).fit(X, y)
+    p = model.predict_proba(X)
+    assert model.committee_
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    assert p[:, 0].mean() > 0.5

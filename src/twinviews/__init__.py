@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from twinviews.model_files.onnx_export import export_onnx as export_onnx
     from twinviews.model_selection import LabeledKFold as LabeledKFold
     from twinviews.model_selection import LabeledStratifiedKFold as LabeledStratifiedKFold
+    from twinviews.stopping import forecast_error as forecast_error
+    from twinviews.suggestion import suggest as suggest
 
 __version__ = "0.1.0"
 
@@ -48,6 +50,8 @@ _HOMES = {
     "LapRLSRegressor": "twinviews.estimators.laprls",
     "LapRLSClassifier": "twinviews.estimators.laprls",
     "TableEncoder": "twinviews.estimators.table_encoder",
+    "suggest": "twinviews.suggestion",
+    "forecast_error": "twinviews.stopping",
     "save_model": "twinviews.model_files.files",
     "load_model": "twinviews.model_files.files",
     "inspect_model": "twinviews.model_files.files",

@@ -126,7 +126,9 @@ class BoostedClasses:
     def __call__(self, X: np.ndarray) -> np.ndarray:
         decision = self.trees(X)
         p = np.zeros((len(X), self.n_classes))
-        if decision.shape[1] == 1:
+        if len(self.known) == 1:  # one label of the other class, and it is in the fold left out
+            p[:, self.known] = 1.0
+        elif decision.shape[1] == 1:
             p[:, self.known] = np.column_stack([expit(-decision), expit(decision)])
         else:
             p[:, self.known] = softmax(decision, axis=1)

@@ -144,6 +144,18 @@ class WithCommittee(CorrelatedViews):
         X = _dense(X)
         return np.hstack([self._by_blocks(committee, X) for committee in self._committees])
 
+    def _uncertainty(self, X: Any) -> np.ndarray:
+        """How far committees that lack a fold of the labels are apart, over the targets."""
+        if self._committees is None:
+            return super()._uncertainty(X)
+        total = np.zeros(X.shape[0])
+        for target in range(len(self._committees)):
+            left_out = self._left_out_fits(target)
+            noise = left_out.weight @ np.square(left_out.residual)
+            spread = self._by_blocks(left_out.predict, _dense(X)).var(axis=1)
+            total += spread / noise if noise > 0 else spread
+        return total
+
     def _left_out_fits(self, target: int) -> LeftOut:
         if self._committees is None:
             return super()._left_out_fits(target)

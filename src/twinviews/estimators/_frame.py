@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from twinviews.acquisition import Openness
 from twinviews.estimators._checks import (
     AUTO,
     check_choice,
@@ -139,6 +140,10 @@ class SemiSupervised(BaseEstimator):
         self, X: np.ndarray, coverage: float | None = None
     ) -> dict[str, np.ndarray]:
         """What a table of predictions holds, by name; with ``coverage``, intervals of numbers too."""
+
+    @abstractmethod
+    def _doubt(self, X: Any) -> np.ndarray:
+        """(rows,) how unsure the model is of each row, for rows on the scale of the fit."""
 
     @abstractmethod
     def _judge(self, problems: Sequence[LabeledProblem], left_out: Sequence[np.ndarray]) -> None:
@@ -405,6 +410,17 @@ class SemiSupervised(BaseEstimator):
             if target in problem.targets:
                 return problem, int(np.flatnonzero(problem.targets == target)[0])
         raise AssertionError("every target has a problem")
+
+    def _openness(self) -> Openness:
+        """What the labels leave open, of the target that has the fewest."""
+        problem = min(self._problems, key=lambda problem: len(problem.Y))
+        Z, count = self._features(problem.X), len(problem.Y)
+        return Openness.of(Z, count * problem.weight, self._penalty, intercept=self.fit_intercept)
+
+    def _uncertainty(self, X: Any) -> np.ndarray:
+        """(rows,) variance of the prediction in units of the noise; rows are on the fit's scale."""
+        openness = self._openness()
+        return self._by_blocks(lambda rows: openness.variance(self._features(rows)), X)
 
     def _left_out_fits(self, target: int) -> LeftOut:
         """The fits without each labeled row, in closed form."""

@@ -102,6 +102,10 @@ class SemiSupervisedRegressor(RegressorMixin, TableMethods, _Frame):
             answers.append(self._by_blocks(_Asked(left_out, question), X))
         return answers[0] if self._one_column else np.stack(answers, axis=1)
 
+    def _doubt(self, X: Any) -> np.ndarray:
+        """How uncertain the predicted numbers are, labels apart."""
+        return self._uncertainty(X)
+
     def _prediction_columns(
         self, X: np.ndarray, coverage: float | None = None
     ) -> dict[str, np.ndarray]:
@@ -214,6 +218,11 @@ class SemiSupervisedClassifier(ClassifierMixin, TableMethods, _Frame):
         """Logarithm of :meth:`predict_proba`."""
         decision = self._decide(X)
         return class_log_probabilities(decision, self._scale)
+
+    def _doubt(self, X: Any) -> np.ndarray:
+        """How likely two draws from the probabilities of a row differ."""
+        p = np.exp(class_log_probabilities(self._decision(X), self._scale))
+        return 1 - np.square(p).sum(axis=1)
 
     def _prediction_columns(
         self, X: np.ndarray, coverage: float | None = None

@@ -1,0 +1,188 @@
+"""The rows of a table: any of them at once, all of them as a stream."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import tempfile
+import weakref
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from twinviews.labeling.digest import row_digests
+from twinviews.labeling.search import matching, row_number, terms_of
+from twinviews.reading import Reading
+from twinviews.tables.arrow import ArrowTable, Selection
+
+BATCH_ROWS = 65_536
+
+
+class Pool:
+    """A table, copied once to a file from which any row can be picked without reading the others.
+
+    The copy is in the folder for temporary files (``TMPDIR``), uncompressed and mapped into memory. It
+    is gone when the pool is closed or forgotten, and when Python ends.
+
+    Parameters
+    ----------
+    reading : Reading
+        Of any format.
+
+    Raises
+    ------
+    OSError
+        If there is no room for the copy.
+    ValueError
+        If the table is damaged.
+    """
+
+    def __init__(self, reading: Reading) -> None:
+        folder = Path(tempfile.mkdtemp(prefix="twinviews-"))
+        self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self._path = folder / "table.arrow"
+        try:
+            lengths = _write_copy(reading, self._path)
+        except BaseException:
+            self._remove()
+            raise
+        self._ends = np.cumsum(lengths)
+        self._file = pa.memory_map(str(self._path))
+        self._reader = pa.ipc.open_file(self._file)
+        self.schema: pa.Schema = self._reader.schema
+        self.n_rows = int(self._ends[-1])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._file.close()
+        self._remove()
+
+    def rows(self, places: Sequence[int] | np.ndarray) -> pa.Table:
+        """Rows by their places, in the order of these."""
+        wanted = self._checked(places)
+        if len(wanted) == 0:
+            return self.schema.empty_table()
+        batch_of = np.searchsorted(self._ends, wanted, side="right")
+        order = np.argsort(batch_of, kind="stable")
+        batches, starts = np.unique(batch_of[order], return_index=True)
+        # Batch by batch: taken from a whole column of text, it would be copied to one piece first.
+        parts = []
+        for batch, some in zip(batches, np.split(order, starts[1:]), strict=True):
+            content = self._reader.get_batch(int(batch))
+            parts.append(content.take(pa.array(wanted[some] - self._ends[batch] + content.num_rows)))
+        back = np.empty(len(order), dtype=np.int64)
+        back[order] = np.arange(len(order))
+        return pa.Table.from_batches(parts, self.schema).take(pa.array(back))
+
+    def _checked(self, places: Sequence[int] | np.ndarray) -> np.ndarray:
+        wanted = np.asarray(places, dtype=np.int64)
+        wrong = wanted[(wanted < 0) | (wanted >= self.n_rows)]
+        if len(wrong):
+            raise ValueError(f"There is no row {wrong[0] + 1:,}: the table has {self.n_rows:,} rows.")
+        return wanted
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """All rows in their order."""
+        for i in range(len(self._ends)):
+            batch = self._reader.get_batch(i)
+            yield batch if columns is None else batch.select(columns)
+
+    def dataset(self) -> ds.Dataset:
+        """All rows, for passes that hold a few batches at a time; read while the pool is open."""
+        return ds.dataset(str(self._path), format="ipc")
+
+    def digest(self, row: int, besides: Collection[str] = ()) -> str:
+        """Of the values of a row, without the columns named in ``besides``."""
+        return self.digests([row], besides)[0]
+
+    def digests(self, places: Sequence[int] | np.ndarray, besides: Collection[str] = ()) -> list[str]:
+        wanted = np.asarray(places, dtype=np.int64)
+        found: list[str] = []
+        for start in range(0, len(wanted), BATCH_ROWS):
+            found += row_digests(self.rows(wanted[start : start + BATCH_ROWS]), besides)
+        return found
+
+    def search(self, query: str, most: int = 50) -> list[int]:
+        """Places of the first rows that a person means.
+
+        ``#12`` and ``12`` are the twelfth row. ``age>3 city="New York" smith`` are rows for which all
+        of that holds: a column with a value (``=``, ``<``, ``>``, ``<=``, ``>=``), or a word in any
+        cell of text, whatever its capitals. ``age=`` finds blanks.
+        """
+        row = row_number(query)
+        if row is not None:
+            return [row] if 0 <= row < self.n_rows else []
+        terms = terms_of(query, self.schema)
+        found: list[int] = []
+        if not terms:
+            return found
+        for start, batch in zip([0, *self._ends[:-1]], self.batches(), strict=True):
+            inside = np.flatnonzero(matching(terms, batch).to_numpy(zero_copy_only=False))
+            found += (start + inside[: most - len(found)]).tolist()
+            if len(found) >= most:
+                break
+        return found
+
+
+def _write_copy(reading: Reading, path: Path) -> list[int]:
+    """The lengths of the batches that were written."""
+    lengths: list[int] = []
+    try:
+        with pa.ipc.new_file(str(path), reading.dataset.schema) as writer:
+            for batch in _in_large_batches(_all_rows(reading)):
+                if not lengths and reading.n_rows is not None:
+                    _check_room(batch.nbytes / batch.num_rows * reading.n_rows, path.parent)
+                writer.write_batch(batch)
+                lengths.append(batch.num_rows)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        raise OSError(
+            f"No room is left in {tempfile.gettempdir()} for a copy of the table. {_MAKE_ROOM}"
+        ) from error
+    return lengths
+
+
+def _all_rows(reading: Reading) -> Iterator[pa.RecordBatch]:
+    """In their order, a few batches or one row group of Parquet in memory at a time."""
+    everything = Selection(reading.dataset.schema, None, [], None, raw=True)
+    table = ArrowTable(reading.dataset, everything, n_threads=1, progress=False)
+    with reading.plain_errors():
+        for piece in table.pieces():
+            yield from table.batches(piece)
+
+
+_MAKE_ROOM = "Make room, or name another folder in the environment variable TMPDIR"
+
+
+def _check_room(needed: float, folder: Path) -> None:
+    free = shutil.disk_usage(folder).free
+    if needed > free:
+        raise OSError(
+            f"A copy of the table, to pick any row at once, takes about {needed / 1e9:,.1f} GB, and "
+            f"{tempfile.gettempdir()} has {free / 1e9:,.1f} GB left. {_MAKE_ROOM}"
+        )
+
+
+def _in_large_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same rows, ``BATCH_ROWS`` at a time, or fewer where text is long."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        n_rows = sum(one.num_rows for one in held)
+        if n_rows >= BATCH_ROWS:
+            together = pa.Table.from_batches(held).combine_chunks()
+            full = n_rows - n_rows % BATCH_ROWS
+            yield from together.slice(0, full).to_batches(max_chunksize=BATCH_ROWS)
+            held = together.slice(full).to_batches()
+    if held:
+        yield from pa.Table.from_batches(held).combine_chunks().to_batches(max_chunksize=BATCH_ROWS)

@@ -1,0 +1,218 @@
+"""One target at the desk: its labels as numbers, who is asked next, and how the model is doing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+from twinviews.labeling.entries import Event, Origin, Target
+from twinviews.labeling.learner import Learner
+from twinviews.labeling.pool import Pool
+from twinviews.labeling.sample import Sample
+from twinviews.labeling.shown import ErrorNow, Promise
+from twinviews.labeling.study import Labels, Study, is_enough
+from twinviews.labeling.transfer import own_labels
+
+# Until there are so many labels, rows are drawn at random; from then on one in so many is, so that
+# there are always rows that the error can be judged by.
+FIRST_AT_RANDOM = 25
+ONE_IN = 5
+# A new study is due after so many labels, or this share of those that the last one had.
+_STUDY_AFTER, _STUDY_SHARE = 5, 0.1
+# Labels of the table itself that the live model learns from.
+_MOST_OWN = 2000
+
+
+class Sheet:
+    def __init__(self, target: Target, pool: Pool, sample: Sample, seed: int) -> None:
+        self.target, self.sample = target, sample
+        self._pool = pool
+        self._rng = np.random.default_rng()  # two tabs should be asked different rows
+        self._numbers: dict[int, np.ndarray] = {}
+        self._answers: Mapping[int, Event] = {}
+        self._failure: str | None = None
+        self.asked_with = 0  # labels of the last study that was begun
+        rows, values = own_labels(pool, target)
+        self._own_rows = frozenset(rows.tolist())
+        some = np.sort(np.random.default_rng(seed).permutation(len(rows))[:_MOST_OWN])
+        self._own = Labels(
+            rows[some], sample.numbers(pool.rows(rows[some])), values[some], np.ones(len(some), bool)
+        )
+        self.learner = Learner(target.task, sample.X)
+        self.labels = self._own
+        self._free = self._not_answered()
+
+    # --- labels -------------------------------------------------------------------------------------
+
+    def take(self, answers: Mapping[int, Event]) -> None:
+        """What was said of each row by now."""
+        self._answers = answers
+        self.labels = self._labels()
+        self._free = self._not_answered()
+        self.learner.learn(self.labels)
+
+    def _labels(self) -> Labels:
+        events = sorted(
+            (event for event in self._answers.values() if event.entry.answer == "label"),
+            key=lambda event: event.number,
+        )
+        new = [event.entry.row for event in events if event.entry.row not in self._numbers]
+        if new:
+            found = self.sample.numbers(self._pool.rows(new))
+            self._numbers.update(zip(new, found, strict=True))
+        # What is said here of a row that had a label in the table counts instead of that.
+        kept = np.array([row not in self._answers for row in self._own.rows.tolist()], dtype=bool)
+        own = Labels(*(part[kept] for part in self._own)) if len(kept) else self._own
+        if not events:
+            return own
+        rows = np.array([event.entry.row for event in events])
+        X = np.array([self._numbers[row] for row in rows.tolist()])
+        y = np.array([event.entry.value for event in events], dtype=own.y.dtype)
+        random = np.array([event.entry.origin in ("random", "imported") for event in events])
+        return Labels(
+            *(np.concatenate(pair) for pair in zip(own, Labels(rows, X, y, random), strict=True))
+        )
+
+    def label_of(self, row: int) -> float | str | None:
+        """What the table itself has, where nothing was said."""
+        if row not in self._own_rows:
+            return None
+        place = np.flatnonzero(self._own.rows == row)
+        return None if len(place) == 0 else _plain(self._own.y[place[0]])
+
+    @property
+    def n_labeled(self) -> int:
+        said = sum(event.entry.answer == "label" for event in self._answers.values())
+        return said + len(self._own_rows) - sum(row in self._own_rows for row in self._answers)
+
+    # --- who is asked next --------------------------------------------------------------------------
+
+    def _not_answered(self) -> np.ndarray:
+        """Places in the sample."""
+        answered = [row for row, event in self._answers.items() if event.entry.answer != "clear"]
+        done = np.array([*answered, *(self._own_rows - self._cleared())], dtype=np.int64)
+        return np.flatnonzero(~np.isin(self.sample.places, done))
+
+    def _cleared(self) -> set[int]:
+        return {row for row, event in self._answers.items() if event.entry.answer == "clear"}
+
+    def next_rows(self, k: int, besides: Collection[int]) -> list[tuple[int, Origin]]:
+        """Rows of the table, the most useful first; fewer than k if no more are left."""
+        free = self._free
+        if besides:
+            free = free[~np.isin(self.sample.places[free], list(besides))]
+        if len(free) == 0:
+            return self._beyond_the_sample(k, besides)
+        found: list[tuple[int, Origin]] = []
+        n_random = self._due_at_random(min(k, len(free)))
+        drawn = self._rng.choice(free, n_random, replace=False)
+        found += [(int(self.sample.places[place]), "random") for place in drawn]
+        others = free[~np.isin(free, drawn)]
+        if k > n_random and len(others):
+            chosen = self.learner.choose(others, min(k - n_random, len(others)), self._rng)
+            found += [(int(self.sample.places[place]), "suggested") for place in chosen]
+        return found
+
+    def _due_at_random(self, k: int) -> int:
+        """How many of the next k rows are drawn at random."""
+        if self.learner.study is None or self.labels.n_labels < FIRST_AT_RANDOM:
+            return k
+        drawn = int(self.labels.random.sum())
+        return sum((drawn + extra) * ONE_IN < self.labels.n_labels + extra for extra in range(k))
+
+    def _beyond_the_sample(self, k: int, besides: Collection[int]) -> list[tuple[int, Origin]]:
+        """The sample is used up: any other rows, one after the other from a random place on."""
+        n = self._pool.n_rows
+        taken = {*besides, *self._answers, *self._own_rows} - (self._cleared() - set(besides))
+        if len(taken) >= n:
+            return []
+        start = int(self._rng.integers(n))
+        rows: list[tuple[int, Origin]] = []
+        for step in range(n):
+            row = (start + step) % n
+            if row not in taken:
+                rows.append((row, "random"))
+                if len(rows) == k:
+                    break
+        return rows
+
+    def reason(self, row: int, origin: Origin) -> str:
+        """Why this row, in words."""
+        if origin == "random":
+            if self.learner.study is None or self.labels.n_labels < FIRST_AT_RANDOM:
+                return "drawn at random, as the first rows are"
+            return f"drawn at random, as one row in {ONE_IN} is, to judge the model by"
+        if origin == "chosen":
+            return "chosen by you"
+        place = self.sample.place_of(row)
+        if self.learner.study is None or place is None:
+            return "suggested"
+        return f"the model is less sure of it than of {self.learner.share_surer(place):.0%} of the rows"
+
+    # --- how the model is doing ---------------------------------------------------------------------
+
+    def study_is_due(self) -> bool:
+        n, last = self.labels.n_labels, self.asked_with
+        if self.sample.encoder is None or not is_enough(self.target.task, self.labels):
+            return False
+        return last == 0 or abs(n - last) >= max(_STUDY_AFTER, int(_STUDY_SHARE * last))
+
+    def adopt(self, study: Study | str) -> None:
+        if isinstance(study, str):
+            self._failure = study
+        else:
+            self._failure = None
+            self.learner.adopt(study, self.labels)
+
+    def curve(self) -> tuple[ErrorNow, ...]:
+        study = self.learner.study
+        if study is None or study.forecast is None:
+            return ()
+        found = zip(study.forecast.labels.tolist(), study.forecast.curve, strict=True)
+        return tuple(ErrorNow(n, *map(float, estimate)) for n, estimate in found)
+
+    def promises(self) -> tuple[Promise, ...]:
+        study = self.learner.study
+        if study is None or study.forecast is None:
+            return ()
+        now = study.forecast.now.value
+        found = zip(study.forecast.more.tolist(), study.forecast.promised, strict=True)
+        return tuple(
+            Promise(more, value, lower, upper, _promise_in_words(more, now, value))
+            for more, (value, lower, upper) in found
+        )
+
+    def baseline(self) -> float | None:
+        study = self.learner.study
+        return None if study is None or study.forecast is None else study.forecast.baseline
+
+    def words(self, busy: bool) -> str:
+        """What the model is doing."""
+        if self.sample.encoder is None:
+            return "no column of this table says anything that a model could learn from"
+        study = self.learner.study
+        if study is None:
+            if self._failure is not None:
+                return f"no model yet: {self._failure}"
+            if busy:
+                return "learning from the first labels"
+            return "learns from 10 labels on, of two values or classes at least"
+        since = self.labels.n_labels - study.n_labels
+        learned = f"learned from {study.n_labels:,} labels"
+        if since:
+            learned += f", and {since} since then" if since > 0 else f", {-since} of them taken back"
+        return f"{learned}; a closer look is being taken" if busy else learned
+
+
+def _plain(value: object) -> float | str:
+    return value if isinstance(value, str) else float(value)  # type: ignore[arg-type]
+
+
+def _promise_in_words(more: int, now: float, then: float) -> str:
+    if now <= 0:
+        return f"{more} more labels could not make it better than this"
+    fall = 1 - then / now
+    if fall < 0.01:
+        return f"{more} more labels would hardly lower it"
+    return f"{more} more labels would lower it by about {fall:.0%}"

@@ -1,0 +1,414 @@
+import datetime
+import hashlib
+import math
+import shutil
+import string
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from messy.truth import TRUTH
+from twinviews import XNVRegressor
+from twinviews.labeling import pool as pool_module
+from twinviews.labeling.neighbours import nearest, typical_distance
+from twinviews.labeling.places import Places, number_text, text_of
+from twinviews.labeling.pool import Pool
+from twinviews.reading import Reading, read, write
+
+
+def pool_of(columns, n_rows=None):
+    table = pa.table(columns)
+    return Pool(Reading("a table", ds.dataset(table), (), n_rows or table.num_rows))
+
+
+@pytest.fixture
+def small_batches(monkeypatch):
+    """As if seven rows were many."""
+    monkeypatch.setattr(pool_module, "BATCH_ROWS", 7)
+
+
+@pytest.fixture
+def people():
+    rng = np.random.default_rng(0)
+    n = 200
+    return pa.table(
+        {
+            "age": rng.integers(0, 90, n),
+            "height": pa.array(np.where(rng.random(n) < 0.1, np.nan, rng.normal(1.7, 0.1, n))),
+            "city": pa.array(rng.choice(["Berlin", "New York", "ROM", "köln", None], n).tolist()),
+            "note": [f"came by {way}" for way in rng.choice(["train", "Boat", "air"], n)],
+            "member": pa.array(rng.random(n) < 0.3),
+            "since": pa.array(rng.integers(0, 10**9, n), pa.timestamp("s")),
+            "born": pa.array(rng.integers(0, 10_000, n).astype(np.int32), pa.date32()),
+        }
+    )
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".arrow", ".jsonl", ".xlsx"])
+def test_rows_are_those_of_the_table_whatever_its_format(ending, tmp_path, small_batches):
+    table = pa.table(TRUTH)
+    write(table.to_batches(), table.schema, tmp_path / f"t{ending}")
+    with Pool(read(tmp_path / f"t{ending}")) as pool:
+        places = np.random.default_rng(0).integers(0, table.num_rows, 30)
+        assert pool.n_rows == table.num_rows
+        assert pool.rows(places).to_pylist() == table.take(pa.array(places)).to_pylist()
+        whole = pa.Table.from_batches(pool.batches())
+        assert whole.to_pylist() == pool.dataset().to_table().to_pylist() == table.to_pylist()
+
+
+@given(
+    lengths=st.lists(st.integers(0, 40), min_size=1, max_size=6).filter(any),
+    places=st.lists(st.integers(0, 10**6), max_size=20),
+)
+@settings(max_examples=40, deadline=None)
+def test_any_rows_in_any_order_from_any_batches(lengths, places):
+    n = sum(lengths)
+    batches = np.split(np.arange(n), np.cumsum(lengths)[:-1])
+    table = pa.Table.from_batches(
+        [
+            pa.record_batch({"i": rows, "text": pa.array([f"row {i}" for i in rows], pa.string())})
+            for rows in batches
+        ],
+        pa.schema([("i", pa.int64()), ("text", pa.string())]),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pool_module, "BATCH_ROWS", 16)
+        with Pool(Reading("a table", ds.dataset(table), (), n)) as pool:
+            wanted = np.array(places, dtype=int) % n
+            found = pool.rows(wanted)
+            assert_array_equal(found["i"].to_numpy(), wanted)
+            assert found["text"].to_pylist() == [f"row {i}" for i in wanted]
+            assert {batch.num_rows for batch in pool.batches()} <= {16, n % 16}
+            with pytest.raises(ValueError, match=f"There is no row {n + 1}: the table has {n} rows"):
+                pool.rows([0, n])
+
+
+def test_an_estimator_learns_from_the_copy_what_it_learns_from_the_table(tmp_path, table):
+    names = ["a", "b", "c", "d"]
+    columns = dict(zip(names, table.X.T, strict=True)) | {"y": pa.array(table.few, from_pandas=True)}
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    given = {"n_components": 40, "sigma": 1.5, "ridge": 1e-2, "correlation_ridge": 1e-4}
+    with Pool(read(tmp_path / "t.parquet")) as pool:
+        copied = XNVRegressor(**given, random_state=0).fit_table(pool.dataset(), target="y")
+    direct = XNVRegressor(**given, random_state=0).fit_table(tmp_path / "t.parquet", target="y")
+    assert_array_equal(copied.landmarks_, direct.landmarks_)
+    assert_allclose(copied.coef_, direct.coef_, rtol=1e-8)
+
+
+def test_nothing_is_left_behind(tmp_path, monkeypatch, people):
+    monkeypatch.setattr(pool_module.tempfile, "tempdir", str(tmp_path))
+    with pool_of(people):
+        assert len(list(tmp_path.iterdir())) == 1
+    assert not list(tmp_path.iterdir())
+    forgotten = pool_of(people)
+    del forgotten
+    assert not list(tmp_path.iterdir())
+
+
+class Usage(NamedTuple):
+    free: int
+
+
+def test_too_little_room_is_told_before_the_copy(tmp_path, monkeypatch, people):
+    monkeypatch.setattr(pool_module.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(free=3 * 10**9))
+    with pytest.raises(OSError, match=r"takes about [4-9]\.\d GB, and .* has 3\.0 GB left\. Make room"):
+        pool_of(people, n_rows=10**8)
+    assert not list(tmp_path.iterdir())
+    pool_of(people).close()
+
+
+VALUES = st.one_of(
+    st.none(),
+    st.integers(-(2**63), 2**63 - 1),
+    st.floats(allow_nan=False),
+    st.text(max_size=5),
+    st.booleans(),
+    st.datetimes(),
+    st.dates(),
+)
+
+
+@given(row=st.dictionaries(st.text(max_size=3), VALUES, min_size=1, max_size=4), other=VALUES)
+@settings(max_examples=60, deadline=None)
+def test_a_digest_is_of_names_and_values_and_nothing_else(row, other):
+    table = {name: [value] for name, value in row.items()}
+    turned = dict(reversed(table.items()))
+    name = max(row)
+    with pool_of(table) as pool, pool_of(turned) as same, pool_of({**table, name: [other]}) as third:
+        assert pool.digest(0) == same.digest(0)
+        assert (pool.digest(0) == third.digest(0)) == _is_same(row[name], other)
+        assert pool.digest(0, besides=[name]) == third.digest(0, besides=[name])
+
+
+def _is_same(one, other):
+    if isinstance(one, datetime.date) and isinstance(other, datetime.date):
+        moments = [
+            value
+            if isinstance(value, datetime.datetime)
+            else datetime.datetime.combine(value, datetime.time())
+            for value in (one, other)
+        ]
+        return moments[0] == moments[1]
+    number = [isinstance(value, int | float) and not isinstance(value, bool) for value in (one, other)]
+    return one == other if all(number) or type(one) is type(other) else False
+
+
+def test_digests_do_not_depend_on_types_or_on_the_library():
+    day = datetime.date(2024, 2, 29)
+    one = {"a": [3, None], "b": [day, None], "c": ["x", None], "d": [True, False], "e": [0.1, 2.0]}
+    other = {
+        "a": pa.array([3.0, math.nan]),
+        "b": pa.array([day, None]).cast(pa.timestamp("ns")).cast(pa.timestamp("ns", "UTC")),
+        "c": pa.array(["x", None], pa.large_string()),
+        "d": [True, False],
+        "e": [0.1, 2],
+    }
+    with pool_of(one) as pool, pool_of(other) as same:
+        assert pool.digests([0, 1]) == same.digests([0, 1])
+        # Digests are in label files: no version may change them.
+        days = (day - datetime.date(1970, 1, 1)).days
+        first = [*("a", "number", "3"), *("b", "moment", f"{days * 86_400_000_000_000}")]
+        first += [*("c", "text", "x"), *("d", "boolean", "True"), *("e", "number", "0.1")]
+        second = [*("a", "blank", ""), *("b", "blank", ""), *("c", "blank", "")]
+        second += [*("d", "boolean", "False"), *("e", "number", "2")]
+        for row, parts in enumerate((first, second)):
+            content = b"".join(len(part).to_bytes(8, "big") + part.encode() for part in parts)
+            assert pool.digest(row) == hashlib.sha256(content).hexdigest()[:16]
+
+
+def found(pool, query, most=10_000):
+    return pool.search(query, most)
+
+
+def where(table, condition):
+    return [i for i, row in enumerate(table.to_pylist()) if condition(row)]
+
+
+def known(value):
+    return value is not None and value == value
+
+
+@pytest.mark.parametrize(
+    ("query", "condition"),
+    [
+        ("age=30", lambda row: row["age"] == 30),
+        ("age>30 age<=35", lambda row: 30 < row["age"] <= 35),
+        ("age>=30.5", lambda row: row["age"] >= 30.5),
+        ("height>1.8", lambda row: known(row["height"]) and row["height"] > 1.8),
+        ("height<−1", lambda row: False),
+        ("height=", lambda row: not known(row["height"])),
+        ("CITY=berlin", lambda row: row["city"] == "Berlin"),
+        ('city="new york"', lambda row: row["city"] == "New York"),
+        ("city=KÖLN", lambda row: row["city"] == "köln"),
+        ("city=", lambda row: row["city"] is None),
+        ("rom", lambda row: row["city"] == "ROM"),
+        ("rom boat", lambda row: row["city"] == "ROM" and "Boat" in row["note"]),
+        ('"by train"', lambda row: "train" in row["note"]),
+        ("member=yes", lambda row: row["member"]),
+        ("member=False boat", lambda row: not row["member"] and "Boat" in row["note"]),
+        ("since<1980-01-01", lambda row: row["since"] < datetime.datetime(1980, 1, 1)),
+        ("since>1980-01-01", lambda row: row["since"] >= datetime.datetime(1980, 1, 2)),
+        ('since>="1980-01-01 12:00"', lambda row: row["since"] >= datetime.datetime(1980, 1, 1, 12)),
+        ("born<=1980-05-05", lambda row: row["born"] <= datetime.date(1980, 5, 5)),
+        ("", lambda row: False),
+        ("nowhere", lambda row: False),
+    ],
+)
+def test_search_finds_the_rows_that_are_meant(people, query, condition, small_batches):
+    with pool_of(people) as pool:
+        assert found(pool, query) == where(people, condition)
+        assert pool.search(query, 3) == where(people, condition)[:3]
+
+
+def test_search_finds_every_row_by_its_values_and_its_number(people, small_batches):
+    with pool_of(people) as pool:
+        for i, row in enumerate(people.slice(0, 20).to_pylist()):
+            assert found(pool, f"#{i + 1}") == found(pool, f" {i + 1} ") == [i]
+            assert i in found(pool, f"age={row['age']} since={row['since'].date()}")
+            assert i in found(pool, f'since="{row["since"].isoformat(" ")}"')
+        assert found(pool, "#201") == found(pool, "0") == []
+
+
+WORDS = st.text(st.sampled_from(string.ascii_letters + 'äÖé "=<>#.'), min_size=1, max_size=6)
+
+
+@given(cells=st.lists(WORDS, min_size=1, max_size=12), word=WORDS)
+@settings(max_examples=80, deadline=None)
+def test_quoted_text_is_found_as_it_stands(cells, word):
+    quoted = '"' + word.replace('"', '""') + '"'
+    with pool_of({"a b": cells, "n": range(len(cells))}) as pool:
+        inside = [i for i, cell in enumerate(cells) if word.lower() in cell.lower()]
+        assert found(pool, quoted) == inside
+        equal = [i for i, cell in enumerate(cells) if word.lower() == cell.lower()]
+        assert found(pool, f'"a b"={quoted}') == equal
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("size=3", "There is no column 'size'. The columns are age, height"),
+        ("age=old", "'old' is no number, and column 'age' holds numbers"),
+        ("height>1,8", "'1,8' is no number.*with a point and no commas"),
+        ("city>b", "Column 'city' holds words, which have no >"),
+        ("member=maybe", "holds true and false, and 'maybe' is neither"),
+        ("born=spring", "'spring' is no date.*such as 2024-12-31"),
+        ('city="new', "A quote in .* has no partner"),
+        ("age>", "nothing is > a blank. Use age="),
+    ],
+)
+def test_a_search_that_means_nothing_is_explained(people, query, words):
+    with pool_of(people) as pool, pytest.raises(ValueError, match=words):
+        pool.search(query)
+
+
+def test_large_whole_numbers_are_told_apart():
+    large = 2**60
+    with pool_of({"id": [large, large + 1]}) as pool:
+        assert found(pool, f"id={large + 1}") == [1]
+        assert found(pool, f"id>{2**70}") == []
+        assert found(pool, "id>1.5") == [0, 1]
+
+
+def test_a_place_is_the_share_of_rows_below(people):
+    with pool_of(people) as pool:
+        places = Places.of(pool)
+        for row in range(20):
+            facts = {fact.name: fact for fact in places.facts(pool.rows([row]))}
+            values = people.slice(row, 1).to_pylist()[0]
+            for name in ("age", "since", "born"):
+                column = people[name].to_pylist()
+                below = sum(value < values[name] for value in column) / len(column)
+                assert facts[name].place == pytest.approx(below, abs=1e-12)
+                assert sum(facts[name].bars) == len(column)
+            for name in ("city", "member", "note"):
+                column = people[name].to_pylist()
+                assert facts[name].share == pytest.approx(column.count(values[name]) / len(column))
+                assert facts[name].place is None
+            assert facts["member"].text == ("yes" if values["member"] else "no")
+        blank = places.fact("height", pa.scalar(math.nan))
+        share = np.isnan(people["height"].to_numpy()).mean()
+        assert (blank.text, blank.place, blank.share) == (None, None, pytest.approx(share))
+
+
+def test_bars_are_a_histogram_of_the_usual_range(people):
+    with pool_of(people) as pool:
+        fact = Places.of(pool).fact("age", pa.scalar(30))
+    ages = people["age"].to_numpy()
+    low, high = np.quantile(ages, [0.01, 0.99])
+    counts, edges = np.histogram(ages.clip(low, high), 24, (low, high))
+    assert fact.bars == tuple(counts)
+    assert edges[fact.bar] <= 30 <= edges[fact.bar + 1]
+
+
+def test_places_of_a_large_table_are_close_and_its_words_are_counted():
+    n = 100_000
+    rng = np.random.default_rng(1)
+    x = rng.lognormal(size=n)
+    word = rng.choice(["common", "rare"], n, p=[0.9999, 0.0001])
+    columns = {"x": x, "word": word, "id": [f"id {i}" for i in range(n)], "none": pa.nulls(n)}
+    with pool_of(columns) as pool:
+        places = Places.of(pool)
+        for value in (0.1, 1.0, 5.0):
+            fact = places.fact("x", pa.scalar(value))
+            assert fact.place == pytest.approx((x < value).mean(), abs=0.02)
+            assert sum(fact.bars) == pytest.approx(n, abs=24)
+        assert places.fact("x", pa.scalar(1e9)).bar == 23
+        assert places.fact("x", pa.scalar(-1e9)).bar == 0
+        assert places.fact("word", pa.scalar("rare")).share == (word == "rare").mean()
+        for i in range(0, n, 100):  # each row has a name of its own, and nobody has counted them
+            assert places.fact("id", pa.scalar(f"id {i}")).share is None
+        assert places.fact("none", pa.scalar(None)).share == 1
+
+
+def test_constant_columns_have_no_bars():
+    with pool_of({"one": [3.0] * 10, "most": [0.0] * 199 + [9.0]} | {"one": [3.0] * 200}) as pool:
+        places = Places.of(pool)
+        assert places.fact("one", pa.scalar(3.0)).bars == ()
+        assert places.fact("most", pa.scalar(0.0)).bars == (199, *[0] * 22, 1)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (2024, "2024"), (12345, "12,345"), (-7, "−7"), (2**60, "1,152,921,504,606,846,976"),
+        (3.0, "3"), (-0.0, "0"), (0.1 + 0.2, "0.3"), (math.pi, "3.14159"), (-1234.5678, "−1234.57"),
+        (123456.789, "123,457"), (98765.4321, "98,765.4"), (0.000123456789, "0.000123457"),
+        (1.5e-9, "1.5e−9"), (6.02214076e23, "6.02214e23"), (1e15, "1e15"), (math.inf, "∞"),
+    ],
+)  # fmt: skip
+def test_numbers_are_written_for_people(value, text):
+    assert number_text(value) == text
+
+
+@given(x=st.floats(allow_nan=False, allow_infinity=False))
+def test_what_a_person_reads_is_the_number_to_six_digits(x):
+    text = number_text(x).replace("−", "-").replace(",", "")
+    assert float(text) == pytest.approx(x, rel=5.1e-6, abs=0)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (pa.scalar(None, pa.float64()), None),
+        (pa.scalar(math.nan), None),
+        (pa.scalar(0.1, pa.float32()), "0.1"),
+        (pa.scalar(datetime.date(2024, 2, 29)), "2024-02-29"),
+        (pa.scalar(datetime.datetime(2024, 2, 29)), "2024-02-29"),
+        (pa.scalar(datetime.datetime(2024, 2, 29, 13, 5)), "2024-02-29 13:05"),
+        (pa.scalar(1, pa.timestamp("s", "Europe/Berlin")), "1970-01-01 00:00:01 UTC"),
+        (pa.scalar(1_500_000_001, pa.timestamp("ns")), "1970-01-01 00:00:01.500000"),
+        (pa.scalar(2**55, pa.timestamp("s")), None),
+        (pa.scalar("<b>"), "<b>"),
+        (pa.scalar("x" * 5000), "x" * 1999 + "…"),
+    ],
+)
+def test_values_are_written_for_people(value, text):
+    if text is None and value.is_valid and value.type == pa.timestamp("s"):
+        assert text_of(value).endswith("days after 1970")
+    else:
+        assert text_of(value) == text
+
+
+@given(seed=st.integers(0, 100), n=st.integers(1, 30))
+@settings(max_examples=30, deadline=None)
+def test_neighbours_are_the_nearest_rows_and_likeness_falls_with_distance(seed, n):
+    rng = np.random.default_rng(seed)
+    Z = rng.normal(size=(n, 4))
+    z = Z[0] if seed % 2 else rng.normal(size=4)
+    typical = typical_distance(rng.normal(size=(500, 4)))
+    near = nearest(z, Z, typical, most=5)
+    distances = np.linalg.norm(Z - z, axis=1)
+    assert [one.place for one in near] == np.argsort(distances)[:5].tolist()
+    assert [one.likeness for one in near] == pytest.approx(2 ** -(np.sort(distances)[:5] / typical))
+    for one in near:
+        gaps = np.abs(Z[one.place] - z)
+        assert list(one.columns) == [j for j in np.argsort(-gaps)[:3] if gaps[j] > 0]
+
+
+def test_half_of_all_pairs_are_less_than_half_alike():
+    Z = np.random.default_rng(0).normal(size=(150, 5))
+    typical = typical_distance(Z)
+    likeness = [one.likeness for z in Z for one in nearest(z, Z, typical, most=150) if one.likeness < 1]
+    assert np.median(likeness) == pytest.approx(0.5, abs=1e-9)
+
+
+def test_numbers_of_one_column_differ_together():
+    z, Z = np.zeros(4), np.array([[0.6, 0.6, 0.6, 1.0]])
+    groups = np.array([0, 0, 0, 1])
+    assert nearest(z, Z, 1.0, groups=groups)[0].columns == (0, 1)
+    assert nearest(z, Z, 1.0)[0].columns == (3, 0, 1)
+
+
+def test_likeness_stays_above_nothing():
+    (far,) = nearest(np.zeros(2), np.array([[1e100, 0.0]]), 1e-3)
+    assert 0 < far.likeness < 1e-300
+    assert nearest(np.zeros(2), np.empty((0, 2)), 1.0) == []
+    assert typical_distance(np.ones((5, 2))) == typical_distance(np.ones((1, 2))) == 1.0
