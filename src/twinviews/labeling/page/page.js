@@ -1,0 +1,406 @@
+// The page: one row or a batch of rows, what is said of them, and what the model makes of it.
+
+import { AnswerForm, readNumber } from "./answer.js";
+import { BatchItem } from "./batch.js";
+import { Facts, neighbourItem } from "./card.js";
+import { drawCurve } from "./curve.js";
+import { askWhoseAnswer, offerFile, setUpFiles, setUpHelp, setUpSearch } from "./dialogs.js";
+import { apart, button, find, make } from "./elements.js";
+import { Keys } from "./keys.js";
+import { Unreachable, Wire } from "./wire.js";
+import { answer as inWords, count, rowName, short, visible } from "./words.js";
+
+const LOOK = 3000; // milliseconds between looks at what other tabs and people did
+const CLASSES = "classes"; // id of the list that completes class names
+
+const wire = new Wire(showReach, settleLeftOver);
+const keys = new Keys();
+const facts = new Facts(find("facts"));
+const seen = new Map(); // numbers said in this tab, by target
+let state = null;
+let card = null;
+let form = null;
+let items = null; // of the batch; null while rows are shown one by one
+let pressed = 0; // when the key or the pointer went down that the next answer comes from
+let versionSeen = null;
+let leftOver = Promise.resolve();
+
+const target = () => state.targets.find(one => one.name === state.target);
+const newKey = () => crypto.randomUUID();
+
+async function start() {
+  if (!wire.hasToken) {
+    showReach("This page needs its token. Open the whole address that the command printed, with what follows the #.");
+    return;
+  }
+  const wanted = new URLSearchParams(location.search).get("target") ?? "";
+  const named = () => wire.patient("/api/state", { target: wanted });
+  showState((await named().catch(() => wire.patient("/api/state", { target: "" }))).state);
+  await wire.flush();
+  await leftOver;
+  await next();
+  setInterval(look, LOOK);
+}
+
+// Shows all but the card.
+function showState(fresh) {
+  const old = state;
+  state = fresh;
+  const { task, classes } = target();
+  keys.assign(classes);
+  setText("target-name", short(visible(state.target)));
+  setText("table", visible(state.table));
+  const { rows, labeled, skipped, unsure } = state;
+  const also = [skipped && `${count(skipped)} skipped`, unsure && `${count(unsure)} not sure`].filter(Boolean);
+  setText("progress", `: ${[`${count(labeled)} of ${count(rows)} rows labeled`, ...also].join(", ")}`);
+  setText("model", visible(state.model));
+  find("undo").disabled = !state.undoable;
+  for (const one of document.querySelectorAll("[data-command]")) one.textContent = keys.shown(one.dataset.command);
+  drawCurve(find("curve"), state, task);
+  if (old?.target !== state.target || old.targets.length !== state.targets.length) showTargets();
+  if (task === "classification") showClasses(classes);
+}
+
+function showTargets() {
+  document.title = `Labeling ${visible(state.target)} in ${visible(state.table)}`;
+  const options = state.targets.map(one =>
+    make("option", { value: one.name, selected: one.name === state.target }, short(visible(one.name))));
+  find("target").replaceChildren(...options);
+  find("targets").hidden = options.length < 2;
+}
+
+function showClasses(names) {
+  const old = find(CLASSES);
+  if (old?.options.length === names.length) return;
+  const options = names.map(name => make("option", { value: name }));
+  const list = make("datalist", { id: CLASSES }, ...options);
+  if (old) old.replaceWith(list);
+  else document.body.append(list);
+}
+
+function setText(id, text) {
+  const element = find(id);
+  if (element.textContent !== text) element.textContent = text;
+}
+
+async function next() {
+  if (items) await nextBatch();
+  else showCard((await wire.patient("/api/next", { target: state.target })).card);
+}
+
+function formOf(shown) {
+  if (!seen.has(state.target)) seen.set(state.target, []);
+  return new AnswerForm({ target: target(), card: shown, keys, seen: seen.get(state.target), say, lists: CLASSES });
+}
+
+function showCard(fresh) {
+  const place = find("card");
+  const scrolled = window.scrollY > place.offsetTop; // read before anything changes
+  const typed = form !== null && document.activeElement === form.field;
+  card = fresh;
+  form = card && formOf(card);
+  setText("row", card ? rowName(card.row) : "Every row is answered");
+  setText("reason", card ? visible(card.reason) : "Nothing is left to ask. Labels can be saved to a file, or searched for and changed.");
+  showSoFar(card);
+  facts.show(card ? card.facts : []);
+  find("neighbours").replaceChildren(...(card ? card.neighbours.map(neighbourItem) : []));
+  find("neighbours-title").hidden = !card?.neighbours.length;
+  find("answer").replaceChildren(...(card ? [form.element] : []));
+  place.setAttribute("aria-busy", "false");
+  if (scrolled) window.scrollTo(0, place.offsetTop);
+  if (document.querySelector("dialog[open]")) return;
+  const focus = form && (typed || form.wantsField) ? form.field : find("answer");
+  focus.focus({ preventScroll: true });
+}
+
+function showSoFar(shown, elsewhere = false) {
+  const place = find("so-far");
+  place.hidden = !shown || shown.answer === null || shown.answer === "clear";
+  if (place.hidden) return;
+  const words = elsewhere ? "Answered elsewhere in the meantime: " : "Answered so far: ";
+  place.replaceChildren(words, make("strong", {}, apart(inWords(shown.answer, shown.value))), " ");
+  const on = button("Next row");
+  on.addEventListener("click", next);
+  place.append(on);
+}
+
+async function say(from, answer, text) {
+  const began = pressed;
+  const shown = from.card;
+  const asked = state.target;
+  let outcome = null;
+  let body = {
+    key: newKey(), target: asked, row: shown.row, answer, value: text,
+    origin: shown.origin, expects: shown.event, next: items === null,
+  };
+  while (body && !outcome) {
+    try {
+      outcome = await wire.deliver("/api/record", body);
+    } catch (error) {
+      if (error.status !== 409) {
+        from.fail(error.message);
+        return;
+      }
+      body = await settle(body, error.answer.current);
+    }
+  }
+  if (outcome && answer === "label" && from.isNumber) seen.get(asked).push(readNumber(text));
+  if (state.target !== asked) return; // another one is shown by now
+  const words = inWords(answer, text);
+  showState(outcome ? outcome.state : (await wire.patient("/api/state", { target: asked })).state);
+  const said = outcome ? `Saved for row ${count(shown.row + 1)}: ${words}.` : "The stored answer stays.";
+  if (items) afterItem(from, outcome ? words : "as it was stored", outcome?.event, said);
+  else if (card === shown) {
+    if (outcome) showCard(outcome.card);
+    else await next();
+    setText("status", card ? `${said} ${rowName(card.row)} is next.` : said);
+    measure(began);
+  }
+}
+
+// From the key that answered a row until the next one is painted.
+function measure(began) {
+  requestAnimationFrame(() =>
+    requestAnimationFrame(() => performance.measure("label-to-next", { start: began, end: performance.now() })));
+}
+
+// Another answer is stored already. Gives what is to be sent to replace it, or null to keep it.
+async function settle(body, current) {
+  const theirs = current ? inWords(current.entry.answer, current.entry.value) : "no answer";
+  const mine = inWords(body.answer, body.value);
+  if (current && sameAnswer(body, current.entry)) return null;
+  if (!(await askWhoseAnswer(body.row, theirs, mine, current?.time))) return null;
+  return { ...body, key: newKey(), expects: current?.number ?? 0 };
+}
+
+function sameAnswer(mine, theirs) {
+  if (mine.answer !== theirs.answer) return false;
+  return typeof theirs.value === "number" ? readNumber(mine.value) === theirs.value : mine.value === theirs.value;
+}
+
+// What was typed before a reload, and has reached the server now.
+function settleLeftOver(item, { answer, error }) {
+  const words = item.path === "/api/undo" ? "The undo that was waiting is done." : `What was waiting for row ${count(item.body.row + 1)} is saved.`;
+  if (answer) {
+    showState(answer.state);
+    setText("status", words);
+  } else if (error.status === 409) {
+    leftOver = settle(item.body, error.answer.current).then(body => body && wire.deliver(item.path, body));
+  } else {
+    setText("status", error.message);
+  }
+}
+
+async function undo() {
+  if (!state.undoable) {
+    setText("status", "There is nothing to undo.");
+    return;
+  }
+  let outcome;
+  try {
+    outcome = await wire.deliver("/api/undo", { target: state.target, key: newKey() });
+  } catch (error) {
+    setText("status", error.message);
+    return;
+  }
+  showState(outcome.state);
+  if (!outcome.card) {
+    setText("status", "There is nothing to undo.");
+    return;
+  }
+  const item = items?.find(one => one.card.row === outcome.card.row);
+  if (item) {
+    item.open(outcome.card);
+    item.focus();
+  } else {
+    if (items) leaveBatch();
+    showCard(outcome.card);
+  }
+  setText("status", `Took back the answer to row ${count(outcome.card.row + 1)}.`);
+}
+
+async function toggleBatch() {
+  if (items) {
+    leaveBatch();
+    await next();
+  } else {
+    items = [];
+    showMode();
+    await nextBatch();
+  }
+}
+
+function leaveBatch() {
+  items = null;
+  showMode();
+}
+
+function showMode() {
+  find("batch").setAttribute("aria-pressed", items !== null);
+  find("card").hidden = find("answer").hidden = items !== null;
+  find("list").hidden = items === null;
+}
+
+async function nextBatch() {
+  const { cards } = await wire.patient("/api/batch", { target: state.target, k: find("list-size").value });
+  if (!items) return;
+  items = cards.map(one => new BatchItem(one, formOf));
+  find("items").replaceChildren(...items.map(item => item.element));
+  find("more").hidden = true;
+  setText("status", items.length ? `${items.length} rows to answer.` : "Every row is answered.");
+  items[0]?.focus();
+}
+
+function afterItem(from, words, event, said) {
+  const item = items.find(one => one.form === from);
+  if (!item) return;
+  const typed = document.activeElement === from.field;
+  if (event) item.card = { ...item.card, event: event.number };
+  item.close(words, reopen);
+  const rest = items.filter(one => !one.done);
+  setText("status", `${said} ${rest.length ? `${rest.length} left in this batch.` : "The batch is done."}`);
+  find("more").hidden = rest.length > 0;
+  const after = items.slice(items.indexOf(item)).find(one => !one.done) ?? rest[0];
+  if (after) after.focus(typed || after.form.wantsField);
+  else find("more").focus();
+}
+
+async function reopen(item) {
+  item.open((await wire.patient("/api/card", { target: state.target, row: item.card.row })).card);
+  item.focus();
+}
+
+async function open(row) {
+  try {
+    const chosen = await wire.get("/api/card", { target: state.target, row });
+    if (items) leaveBatch();
+    showCard(chosen.card);
+    setText("status", `${rowName(row)} is shown.`);
+  } catch (error) {
+    setText("status", error.message);
+  }
+}
+
+async function switchTo(name) {
+  history.replaceState(null, "", `?${new URLSearchParams({ target: name })}`);
+  showState((await wire.patient("/api/state", { target: name })).state);
+  await next();
+}
+
+// What other tabs and people did since.
+async function look() {
+  if (!state || document.visibilityState !== "visible" || form?.busy || wire.kept.length) return;
+  try {
+    const { version } = await wire.get("/api/version");
+    if (version === state.version || version === versionSeen) return;
+    versionSeen = version;
+    showState((await wire.get("/api/state", { target: state.target })).state);
+    if (items || !card || form.busy) return;
+    const shown = card;
+    const now = (await wire.get("/api/card", { target: state.target, row: shown.row })).card;
+    if (card === shown && now.event !== shown.event) showSoFar(now, true);
+  } catch {
+    // The banner tells what keeps the server from answering, and the next look tries again.
+  }
+}
+
+function showReach(words) {
+  const banner = find("banner");
+  const waiting = words && wire?.kept?.length ? " What you said is kept here and will be stored when it answers." : "";
+  const text = words ? words + waiting : "";
+  if (banner.textContent !== text) banner.textContent = text;
+  banner.hidden = !words;
+}
+
+// The form that a key is for: of the batch, the one that has the focus, or the first that is open.
+function formInUse() {
+  if (!items) return form;
+  const here = items.find(item => !item.done && item.element.contains(document.activeElement));
+  return (here ?? items.find(item => !item.done))?.form;
+}
+
+const commands = {
+  u: undo,
+  b: toggleBatch,
+  h: () => openHelp(),
+  "?": () => openHelp(),
+  "/": () => openSearch(),
+  s: () => formInUse()?.skip(),
+  n: () => formInUse()?.unsure(),
+  "=": () => formInUse()?.accept(),
+};
+
+function isTyping(element) {
+  if (!element.matches("input, textarea, select")) return false;
+  return !(target().task === "regression" && element.closest("form.answer"));
+}
+
+document.addEventListener("keydown", event => {
+  pressed = event.timeStamp;
+  if (!state || event.repeat || event.isComposing || document.querySelector("dialog[open]")) return;
+  if ((event.ctrlKey || event.metaKey) && event.key === "z" && !document.activeElement.value) {
+    event.preventDefault();
+    undo();
+    return;
+  }
+  if (event.key === "Escape" && isTyping(document.activeElement)) {
+    (items?.find(item => item.element.contains(document.activeElement))?.element ?? find("answer")).focus();
+    return;
+  }
+  if (event.ctrlKey || event.metaKey || event.key.length > 1) return;
+  if (!event.altKey && isTyping(document.activeElement)) return;
+  const command = keys.commandOf(event);
+  const name = event.altKey ? undefined : formInUse()?.classOf(event.key);
+  if (command) {
+    event.preventDefault();
+    commands[command]();
+  } else if (name !== undefined) {
+    event.preventDefault();
+    formInUse().choose(name);
+  }
+}, { capture: true });
+document.addEventListener("pointerdown", event => (pressed = event.timeStamp), { capture: true });
+
+const openSearch = setUpSearch(
+  async text => (await wire.get("/api/search", { target: state.target, q: text })).found, open);
+const openHelp = setUpHelp(keys, () => {
+  showState(state);
+  if (card) showCard(card);
+});
+const openFiles = setUpFiles({
+  async save(kind) {
+    const [name, blob] = await wire.file("/api/export", { form: kind });
+    offerFile(name, blob);
+    return `${name} is handed to the browser.`;
+  },
+  async take(file) {
+    const asked = { target: state.target, name: file.name };
+    const { imported, state: fresh } = await wire.upload("/api/import", asked, file);
+    showState(fresh);
+    await next();
+    return imported.words;
+  },
+  async add(wanted) {
+    await wire.post("/api/targets", wanted);
+    await switchTo(wanted.name);
+    return `${short(visible(wanted.name))} is a target now, and is shown.`;
+  },
+});
+
+document.addEventListener("visibilitychange", look);
+find("undo").addEventListener("click", undo);
+find("search").addEventListener("click", openSearch);
+find("batch").addEventListener("click", toggleBatch);
+find("help").addEventListener("click", openHelp);
+find("files").addEventListener("click", openFiles);
+find("more").addEventListener("click", nextBatch);
+find("list-size").addEventListener("change", nextBatch);
+find("target").addEventListener("change", event => switchTo(event.target.value));
+window.addEventListener("unhandledrejection", event => {
+  if (!(event.reason instanceof Unreachable)) setText("status", event.reason.message);
+});
+window.addEventListener("beforeunload", event => {
+  if (wire.kept.length) event.preventDefault(); // closing the tab would lose what is not stored yet
+});
+
+start();
