@@ -66,9 +66,7 @@ def label_rows(
     say("Stopped. Every label is kept; the same command goes on from here.")
 
 
-def target_of(
-    dataset: ds.Dataset, name: str, task: Task | None, classes: Sequence[str]
-) -> Target:
+def target_of(dataset: ds.Dataset, name: str, task: Task | None, classes: Sequence[str]) -> Target:
     """What is to be filled in: a column of the table or a new one."""
     name = name if name in dataset.schema.names else name.strip()
     if classes and task == "regression":
