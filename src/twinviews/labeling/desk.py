@@ -117,8 +117,10 @@ class Desk:
     # --- what is shown ------------------------------------------------------------------------------
 
     def state(self, target: str) -> State:
+        """How far one is; of the first target if "" is asked for."""
         with self._lock:
             self._catch_up()
+            target = target or self._store.targets()[0].name
             sheet = self._sheet(target)
             counts = self._store.counts(target)
             return State(
