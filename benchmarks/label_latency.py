@@ -93,9 +93,9 @@ def main() -> None:
                     }""",
                     ["labels.csv", (folder / "labels.csv").read_text()],
                 )
+                page.wait_for_selector("#curve svg", timeout=300_000)  # the model has learned
                 page.reload()
-                page.wait_for_selector("text=column 0")
-                page.wait_for_selector("text=The model would say", timeout=120_000)
+                page.wait_for_selector("text=The model would say")
                 took = label_by_keyboard(page, y, options.measured, options.pause)
                 browser.close()
         finally:

@@ -11,6 +11,7 @@ from multiprocessing.connection import Connection
 from typing import NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from twinviews.labeling.entries import Task
 from twinviews.labeling.study import Labels, Study, make_study
@@ -65,6 +66,7 @@ class Background:
 
 
 def _work(pipe: Connection, X: np.ndarray) -> None:
+    threadpool_limits(1)  # the page's process needs the other cores
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that we work for
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # which lets libraries clean up
     try:
