@@ -116,6 +116,7 @@ class Desk:
     def state(self, target: str) -> State:
         with self._lock:
             self._catch_up()
+            target = target or self._store.targets()[0].name  # a page that has just been opened
             sheet = self._sheet(target)
             counts = self._store.counts(target)
             return State(
