@@ -1,11 +1,11 @@
-# One command each: make demo, make test, make check, make docs, make bench, make replicate. The first one makes the environment.
+# One command each: make demo, make label-demo, make test, make check, make docs, make bench, make replicate. The first one makes the environment.
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 # Not unlabeled.py, which rewrites a figure of docs/contest from data files of your own.
 BENCHMARKS := start_up fit_speed against_exact rows files clusters tree_reduction picture replication contest reading
 
-.PHONY: demo test check format docs bench replicate clean
+.PHONY: demo label-demo test check format docs bench replicate clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -15,6 +15,10 @@ $(READY): pyproject.toml
 demo: $(READY)
 	$(BIN)/python examples/few_labels.py
 	$(BIN)/twinviews demo
+
+# A page in the browser with rows to label, and a model that learns from each.
+label-demo: $(READY)
+	$(BIN)/twinviews label --demo
 
 test: $(READY)
 	$(BIN)/python -m pytest --numprocesses 2

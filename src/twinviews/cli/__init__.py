@@ -11,6 +11,7 @@ from twinviews.cli.compare import compare
 from twinviews.cli.demo import demo
 from twinviews.cli.fit import fit
 from twinviews.cli.inspect import inspect
+from twinviews.cli.label import label
 from twinviews.cli.predict import predict
 from twinviews.cli.replicate import replicate
 
@@ -45,5 +46,5 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
 
 
-for _command in (fit, predict, inspect, compare, replicate, demo):
+for _command in (fit, predict, inspect, label, compare, replicate, demo):
     main.add_command(_command)

@@ -11,7 +11,8 @@ import click
 # Which extra brings a package that is imported late.
 _EXTRA_OF = {
     "jinja2": "report", "lightgbm": "peers", "markupsafe": "report", "matplotlib": "replicate",
-    "pyarrow": "files", "python_calamine": "excel", "xlsxwriter": "excel",
+    "pyarrow": "files", "python_calamine": "excel", "starlette": "label", "uvicorn": "label",
+    "xlsxwriter": "excel",
 }  # fmt: skip
 _WHEN_STOPPED = "Files that it said it wrote are complete, all others are as they were."
 UNUSABLE, NO_FILE, NOT_INSTALLED, STOPPED = 3, 4, 5, 130

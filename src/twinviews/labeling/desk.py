@@ -111,12 +111,16 @@ class Desk:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def targets(self) -> tuple[Target, ...]:
+        return self._store.targets()
+
     # --- what is shown ------------------------------------------------------------------------------
 
     def state(self, target: str) -> State:
+        """How far one is; of the first target if "" is asked for."""
         with self._lock:
             self._catch_up()
-            target = target or self._store.targets()[0].name  # a page that has just been opened
+            target = target or self._store.targets()[0].name
             sheet = self._sheet(target)
             counts = self._store.counts(target)
             return State(

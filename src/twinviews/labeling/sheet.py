@@ -148,7 +148,10 @@ class Sheet:
         place = self.sample.place_of(row)
         if self.learner.study is None or place is None:
             return "suggested"
-        return f"the model is less sure of it than of {self.learner.share_surer(place):.0%} of the rows"
+        surer = self.learner.share_surer(place)
+        if surer < 0.5:
+            return "unlike the rows labeled so far"
+        return f"the model is less sure of it than of {surer:.0%} of the rows"
 
     # --- how the model is doing ---------------------------------------------------------------------
 
