@@ -427,7 +427,9 @@ def test_what_waits_survives_a_reload_and_is_stored_once(serve, visit):
     page.unroute_all(behavior="wait")
     page.on("dialog", lambda dialog: dialog.accept())
     page.reload()
-    expect(page.locator("#status")).to_have_text("What was waiting for row 1 is saved.")
+    expect(page.locator("#status")).to_have_text(
+        "What was said of row 1 had to wait, and is stored now."
+    )
     expect(page.locator("#row")).to_have_text("Row 2")
     assert served.card(0)["value"] == 5
     assert served.state()["version"] == 1

@@ -12,14 +12,15 @@ export function drawCurve(place, { curve, promises, baseline, unit }, task) {
   if (fresh === drawn) return; // what has the focus keeps it
   drawn = fresh;
   if (!curve.length) {
-    const words = "Once there are labels enough, the model's error is drawn here, and what more of them would buy.";
+    const words = "Once there are labels enough, the error is drawn here, and what more labels would buy.";
     place.replaceChildren(make("p", {}, words));
     return;
   }
   const opened = place.querySelector("details")?.open ?? false;
   const say = (amount, like) => error(amount, task, like);
   const now = curve.at(-1);
-  const known = `Error now ${say(now.error)} (${say(now.lower)} to ${say(now.upper)}) with ${count(now.labels)} labels.`;
+  const range = `${say(now.lower)} to ${say(now.upper)}`;
+  const known = `Error now ${say(now.error)} (${range}) with ${count(now.labels)} labels.`;
   const sentences = [known, ...promises.map(promise => sentence(promise.words))];
   const shown = promises.filter((one, i) => i === 0 || now.labels + one.more <= AHEAD * now.labels);
   const ahead = shown.map(one => ({ ...one, labels: now.labels + one.more }));
@@ -99,6 +100,7 @@ function numbers(curve, promises, opened, say) {
   const head = ["labels", "error", "from", "to"].map((name, i) =>
     make("th", { scope: "col", class: i ? "n" : null }, name));
   const table = make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
-  const scroll = make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Error, in numbers" }, table);
+  const attributes = { class: "scroll", tabindex: 0, role: "region", "aria-label": "Error, in numbers" };
+  const scroll = make("div", attributes, table);
   return make("details", { open: opened }, make("summary", {}, "In numbers"), scroll);
 }

@@ -108,7 +108,8 @@ function showCard(fresh) {
   card = fresh;
   form = card && formOf(card);
   setText("row", card ? rowName(card.row) : "Every row is answered");
-  setText("reason", card ? sentence(card.reason) : "Nothing is left to ask. Labels can be saved to a file, or searched for and changed.");
+  const atTheEnd = "What was said can still be searched for, changed and saved to a file.";
+  setText("reason", card ? sentence(card.reason) : atTheEnd);
   showSoFar(card);
   facts.show(card ? card.facts : []);
   find("neighbours").replaceChildren(...(card ? card.neighbours.map(neighbourItem) : []));
@@ -189,10 +190,10 @@ function sameAnswer(mine, theirs) {
 
 // What was typed before a reload, and has reached the server now.
 function settleLeftOver(item, { answer, error }) {
-  const words = item.path === "/api/undo" ? "The undo that was waiting is done." : `What was waiting for row ${count(item.body.row + 1)} is saved.`;
   if (answer) {
-    showState(answer.state);
-    setText("status", words);
+    if (answer.state.target === state.target) showState(answer.state);
+    const what = item.path === "/api/undo" ? "The undo" : `What was said of row ${count(item.body.row + 1)}`;
+    setText("status", `${what} had to wait, and is stored now.`);
   } else if (error.status === 409) {
     leftOver = settle(item.body, error.answer.current).then(body => body && wire.deliver(item.path, body));
   } else {
@@ -307,7 +308,7 @@ async function look() {
     if (!news && looks-- <= 0) return;
     const asked = state.target;
     const fresh = (await wire.get("/api/state", { target: asked })).state;
-    if (form?.busy || state.target !== asked) return;
+    if (form?.busy || state.target !== asked || fresh.version < state.version) return;
     const guesses = card?.guess === null && fresh.model !== state.model;
     showState(fresh);
     if (items || !card || !(news || guesses)) return;
