@@ -1,9 +1,12 @@
 """Desks without a model, to serve to a page: rows in their order, answers in a list."""
 
 import sys
+import tempfile
 import threading
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
 
 from twinviews.labeling.entries import ConflictError, Event, Target
 from twinviews.labeling.shown import (
@@ -29,6 +32,7 @@ HOSTILE = [
     "__proto__",
 ]
 TARGETS = (Target("size", "regression"), Target("kind", "classification", ("a", "b")))
+EXPORTED = b"row,size\n1,2\n" * 30_000
 _ENOUGH = 3  # labels before there is a guess
 
 
@@ -114,7 +118,9 @@ class PlainDesk:
 
     def export(self, form):
         self.calls.append("export")
-        return f"Größe.{form}", b"row,size\n1,2\n"
+        file = Path(tempfile.mkdtemp()) / "exported"
+        file.write_bytes(EXPORTED)
+        return f"Größe.{form}", file
 
     def import_labels(self, target, name, content):
         self.calls.append("import_labels")
@@ -176,9 +182,21 @@ DESKS = {
 }
 
 
+def real_desk(table):
+    """With a model that learns, and labels beside the table. The file is named for its target."""
+    from twinviews.labeling.desk import Desk
+    from twinviews.reading import read
+
+    classes = tuple("0123456789") if table.stem == "digit" else ()
+    target = Target(table.stem, "classification" if classes else "regression", classes)
+    return Desk(read(table), table.name, table.with_suffix(".labels"), [target])
+
+
 if __name__ == "__main__":
     from twinviews.labeling.server import serve
 
     name, port, token = sys.argv[1:]
-    serve(DESKS[name](), port=int(port), token=token or None, ready=lambda url: print(url, flush=True))  # noqa: T201
+    opened = nullcontext(DESKS[name]()) if name in DESKS else real_desk(Path(name))
+    with opened as desk:
+        serve(desk, port=int(port), token=token or None, ready=lambda url: print(url, flush=True))  # noqa: T201
     print("ended", flush=True)  # noqa: T201

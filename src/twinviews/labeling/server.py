@@ -8,6 +8,7 @@ import secrets
 import socket
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
 from types import FrameType
@@ -16,6 +17,7 @@ from urllib.parse import quote
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
@@ -63,7 +65,7 @@ class Desk(Protocol):
 
     def add_target(self, target: Target) -> None: ...
 
-    def export(self, form: str) -> tuple[str, bytes | Path]: ...
+    def export(self, form: str) -> tuple[str, Path]: ...
 
     def import_labels(self, target: str, name: str, content: bytes) -> Imported: ...
 
@@ -178,11 +180,13 @@ class _Front:
         return {"version": self._desk.version()}
 
     def export(self, form: str) -> Response:
-        name, content = self._desk.export(form)
-        headers = {"Content-Disposition": f"attachment; filename*=utf-8''{quote(name, safe='')}"}
-        if isinstance(content, Path):
-            return FileResponse(content, headers=headers, media_type="application/octet-stream")
-        return Response(content, headers=headers, media_type="application/octet-stream")
+        name, file = self._desk.export(form)
+        return FileResponse(
+            file,
+            headers={"Content-Disposition": f"attachment; filename*=utf-8''{quote(name, safe='')}"},
+            media_type="application/octet-stream",
+            background=BackgroundTask(_delete, file),
+        )
 
     def record(self, fields: dict[str, Any]) -> dict[str, Any]:
         """Stores an answer. The next card comes with it, unless the page wants none."""
@@ -195,8 +199,13 @@ class _Front:
         found = asked.checked(fields, {"target": asked.name, "key": asked.key})
         target = found["target"]
         event = self._desk.undo(**found)
-        card = self._desk.card(target, event.entry.row) if event else None
+        card = self._reopened(event) if event else None
         return {"event": event, "card": card, **self.state(target)}
+
+    def _reopened(self, event: Event) -> Card:
+        """The row of an answer that was taken back. It counts as drawn at random if it did before."""
+        card = self._desk.card(event.entry.target, event.entry.row)
+        return replace(card, origin=event.entry.origin, reason="its answer was taken back")
 
     def add_target(self, fields: dict[str, Any]) -> dict[str, Any]:
         target = asked.target_of(fields)
@@ -211,6 +220,12 @@ class _Front:
         if name not in self._targets:
             self.state(name)
         return self._targets[name]
+
+
+def _delete(file: Path) -> None:
+    """A file that was made to be sent, with the folder of its own."""
+    file.unlink()
+    file.parent.rmdir()
 
 
 def _page() -> list[Route]:

@@ -143,8 +143,9 @@ export class AnswerForm {
       const made = button("", null, { class: kind, title: visible(name) });
       const bar = make("svg", { "aria-hidden": "true", viewBox: "0 0 100 1", preserveAspectRatio: "none" });
       bar.append(make("rect", { width: 100 * share, height: 1 }));
-      if (this.keys.single) made.append(make("kbd", {}, key.toUpperCase()));
-      made.append(apart(short(visible(name)), { class: "name" }));
+      const isItsKey = key === name.toLowerCase();
+      if (this.keys.single && !isItsKey) made.append(make("kbd", {}, key.toUpperCase()));
+      made.append(apart(short(visible(name)), { class: isItsKey ? "name key" : "name" }));
       if (likely.size) made.append(make("span", { class: "soft share" }, probability(share)), bar);
       made.addEventListener("click", () => this.choose(name));
       return made;

@@ -2,7 +2,7 @@
 
 import { apart, button, make } from "./elements.js";
 import { Facts } from "./card.js";
-import { rowName, short, visible } from "./words.js";
+import { rowName, sentence, short, visible } from "./words.js";
 
 const FIRST_COLUMNS = 8;
 
@@ -19,7 +19,7 @@ export class BatchItem {
     const title = make("h3", { id: `item-${card.row}` }, rowName(card.row));
     const facts = card.facts.slice(0, FIRST_COLUMNS).map(inline);
     const list = make("dl", { class: "inline" }, ...facts);
-    const parts = [title, make("p", { class: "soft" }, visible(card.reason)), list];
+    const parts = [title, make("p", { class: "soft" }, sentence(card.reason)), list];
     this.element.setAttribute("aria-labelledby", title.id);
     this.element.replaceChildren(...parts, this.#wholeCard(), this.form.element);
   }

@@ -58,10 +58,11 @@ class ShownFact {
     this.element.classList.toggle("long", (fact.text ?? "").length > LONG);
     this.place.textContent = place(fact);
     if (fact.bars.length) this.#showBars(fact);
-    else this.#showShare(fact.share ?? 0);
+    else this.#showShare(fact.share);
   }
 
   #showBars({ bars, bar }) {
+    this.strip.removeAttribute("hidden");
     const spread = bars.join();
     if (spread !== this.#bars) {
       this.#bars = spread;
@@ -77,6 +78,8 @@ class ShownFact {
   }
 
   #showShare(share) {
+    this.strip.toggleAttribute("hidden", share === null);
+    if (share === null) return;
     if (this.#bars !== "share") {
       this.#bars = "share";
       this.strip.setAttribute("viewBox", "0 0 100 100");

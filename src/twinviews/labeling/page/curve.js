@@ -1,22 +1,27 @@
 // Error against labels so far, and what more labels promise: a picture, a sentence, and a table.
 
 import { make } from "./elements.js";
-import { count, error, visible } from "./words.js";
+import { count, error, sentence } from "./words.js";
 
 const AHEAD = 1.6; // the picture goes no further than this many times the labels there are, or one promise
 
-export function drawCurve(place, state, task) {
-  const { curve, promises, baseline, unit } = state;
+let drawn = null;
+
+export function drawCurve(place, { curve, promises, baseline, unit }, task) {
+  const fresh = JSON.stringify([curve, promises, baseline, unit]);
+  if (fresh === drawn) return; // what has the focus keeps it
+  drawn = fresh;
   if (!curve.length) {
-    const words = "Once there are labels enough, the model's error is drawn here, and what more of them would buy.";
+    const words = "Once there are labels enough, the error is drawn here, and what more labels would buy.";
     place.replaceChildren(make("p", {}, words));
     return;
   }
   const opened = place.querySelector("details")?.open ?? false;
   const say = (amount, like) => error(amount, task, like);
   const now = curve.at(-1);
-  const known = `Error now ${say(now.error)} (${say(now.lower)} to ${say(now.upper)}) with ${count(now.labels)} labels.`;
-  const sentences = [known, ...promises.map(promise => visible(promise.words))];
+  const range = `${say(now.lower)} to ${say(now.upper)}`;
+  const known = `Error now ${say(now.error)} (${range}) with ${count(now.labels)} labels.`;
+  const sentences = [known, ...promises.map(promise => sentence(promise.words))];
   const shown = promises.filter((one, i) => i === 0 || now.labels + one.more <= AHEAD * now.labels);
   const ahead = shown.map(one => ({ ...one, labels: now.labels + one.more }));
   const label = [`${unit} against the number of labels.`, ...sentences].join(" ");
@@ -41,17 +46,17 @@ function plane(curve, ahead, baseline, unit, say) {
     [...list.map(one => `${x(one.labels)},${y(one.upper)}`)]
       .concat(list.map(one => `${x(one.labels)},${y(one.lower)}`).reverse())
       .join(" ");
-  const drawn = make("svg", { "aria-hidden": "true" });
+  const picture = make("svg", { "aria-hidden": "true" });
   for (const tick of ticks(top)) {
-    drawn.append(make("line", { class: "grid", x1: 0, x2: "100%", y1: `${y(tick)}%`, y2: `${y(tick)}%` }));
-    drawn.append(make("text", { x: -8, y: `${y(tick)}%`, dy: 5, "text-anchor": "end" }, say(tick, 10 * top)));
+    picture.append(make("line", { class: "grid", x1: 0, x2: "100%", y1: `${y(tick)}%`, y2: `${y(tick)}%` }));
+    picture.append(make("text", { x: -8, y: `${y(tick)}%`, dy: 5, "text-anchor": "end" }, say(tick, 10 * top)));
   }
   for (const tick of ticks(right)) {
-    drawn.append(make("line", { class: "grid", x1: `${x(tick)}%`, x2: `${x(tick)}%`, y1: 0, y2: "100%" }));
-    drawn.append(make("text", { x: `${x(tick)}%`, y: "100%", dy: 20, "text-anchor": "middle" }, count(tick)));
+    picture.append(make("line", { class: "grid", x1: `${x(tick)}%`, x2: `${x(tick)}%`, y1: 0, y2: "100%" }));
+    picture.append(make("text", { x: `${x(tick)}%`, y: "100%", dy: 20, "text-anchor": "middle" }, count(tick)));
   }
-  drawn.append(make("text", { x: "50%", y: "100%", dy: 42, "text-anchor": "middle" }, "labels"));
-  drawn.append(make("text", { x: "-3em", y: -12 }, unit));
+  picture.append(make("text", { x: "50%", y: "100%", dy: 42, "text-anchor": "middle" }, "labels"));
+  picture.append(make("text", { x: "-3em", y: -12 }, unit));
   const inner = make("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none", class: "inner" });
   const next = [now, ...ahead];
   inner.append(make("polygon", { class: "band", points: band(curve) }));
@@ -61,14 +66,14 @@ function plane(curve, ahead, baseline, unit, say) {
   }
   inner.append(make("polyline", { class: "line", points: points(curve) }));
   if (ahead.length) inner.append(make("polyline", { class: "line promised", points: points(next) }));
-  drawn.append(inner, make("circle", { cx: `${x(now.labels)}%`, cy: `${y(now.error)}%`, r: 5 }));
-  return drawn;
+  picture.append(inner, make("circle", { cx: `${x(now.labels)}%`, cy: `${y(now.error)}%`, r: 5 }));
+  return picture;
 }
 
+// Round numbers, at least three steps.
 function ticks(end) {
-  const rough = end / 4;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map(one => one * power).find(one => one >= rough);
+  const power = 10 ** Math.floor(Math.log10(end));
+  const step = [5, 2, 1, 0.5, 0.2].map(one => one * power).find(one => end / one >= 3);
   return Array.from({ length: Math.floor(end / step) + 1 }, (_, i) => Number((i * step).toPrecision(6)));
 }
 
@@ -95,6 +100,7 @@ function numbers(curve, promises, opened, say) {
   const head = ["labels", "error", "from", "to"].map((name, i) =>
     make("th", { scope: "col", class: i ? "n" : null }, name));
   const table = make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
-  const scroll = make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Error, in numbers" }, table);
+  const attributes = { class: "scroll", tabindex: 0, role: "region", "aria-label": "Error, in numbers" };
+  const scroll = make("div", attributes, table);
   return make("details", { open: opened }, make("summary", {}, "In numbers"), scroll);
 }

@@ -112,7 +112,8 @@ export function askWhoseAnswer(row, theirs, mine, when) {
   const dialog = find("conflict-dialog");
   const time = when ? ` at ${new Date(when).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}` : "";
   find("conflict-words").textContent =
-    `${rowName(row)} was answered in another tab or by somebody else${time}, after it was shown here. Which answer counts?`;
+    `${rowName(row)} was answered in another tab or by somebody else${time}, after it was shown here. ` +
+    "Which answer counts?";
   find("theirs").textContent = theirs;
   find("mine").textContent = mine;
   return new Promise(done => {

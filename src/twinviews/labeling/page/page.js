@@ -8,9 +8,10 @@ import { askWhoseAnswer, offerFile, setUpFiles, setUpHelp, setUpSearch } from ".
 import { apart, button, find, make } from "./elements.js";
 import { Keys } from "./keys.js";
 import { Unreachable, Wire } from "./wire.js";
-import { answer as inWords, count, rowName, short, visible } from "./words.js";
+import { answer as inWords, count, rowName, sentence, short, visible } from "./words.js";
 
-const LOOK = 3000; // milliseconds between looks at what other tabs and people did
+const LOOK = 3000; // milliseconds between looks at what other tabs, other people and the model did
+const LOOKS = 40; // at the model after an answer: it takes a closer look at all labels now and then
 const CLASSES = "classes"; // id of the list that completes class names
 
 const wire = new Wire(showReach, settleLeftOver);
@@ -22,7 +23,7 @@ let card = null;
 let form = null;
 let items = null; // of the batch; null while rows are shown one by one
 let pressed = 0; // when the key or the pointer went down that the next answer comes from
-let versionSeen = null;
+let looks = LOOKS; // that are left
 let leftOver = Promise.resolve();
 
 const target = () => state.targets.find(one => one.name === state.target);
@@ -45,6 +46,7 @@ async function start() {
 // Shows all but the card.
 function showState(fresh) {
   const old = state;
+  if (JSON.stringify(old) === JSON.stringify(fresh)) return;
   state = fresh;
   const { task, classes } = target();
   keys.assign(classes);
@@ -53,12 +55,18 @@ function showState(fresh) {
   const { rows, labeled, skipped, unsure } = state;
   const also = [skipped && `${count(skipped)} skipped`, unsure && `${count(unsure)} not sure`].filter(Boolean);
   setText("progress", `: ${[`${count(labeled)} of ${count(rows)} rows labeled`, ...also].join(", ")}`);
-  setText("model", visible(state.model));
+  setText("model", `Model: ${visible(state.model)}.`);
   find("undo").disabled = !state.undoable;
-  for (const one of document.querySelectorAll("[data-command]")) one.textContent = keys.shown(one.dataset.command);
+  showKeys();
   drawCurve(find("curve"), state, task);
   if (old?.target !== state.target || old.targets.length !== state.targets.length) showTargets();
   if (task === "classification") showClasses(classes);
+}
+
+function showKeys() {
+  for (const one of document.querySelectorAll("[data-command]")) {
+    one.textContent = keys.shown(one.dataset.command);
+  }
 }
 
 function showTargets() {
@@ -100,7 +108,8 @@ function showCard(fresh) {
   card = fresh;
   form = card && formOf(card);
   setText("row", card ? rowName(card.row) : "Every row is answered");
-  setText("reason", card ? visible(card.reason) : "Nothing is left to ask. Labels can be saved to a file, or searched for and changed.");
+  const atTheEnd = "What was said can still be searched for, changed and saved to a file.";
+  setText("reason", card ? sentence(card.reason) : atTheEnd);
   showSoFar(card);
   facts.show(card ? card.facts : []);
   find("neighbours").replaceChildren(...(card ? card.neighbours.map(neighbourItem) : []));
@@ -144,6 +153,7 @@ async function say(from, answer, text) {
       body = await settle(body, error.answer.current);
     }
   }
+  looks = LOOKS;
   if (outcome && answer === "label" && from.isNumber) seen.get(asked).push(readNumber(text));
   if (state.target !== asked) return; // another one is shown by now
   const words = inWords(answer, text);
@@ -180,10 +190,10 @@ function sameAnswer(mine, theirs) {
 
 // What was typed before a reload, and has reached the server now.
 function settleLeftOver(item, { answer, error }) {
-  const words = item.path === "/api/undo" ? "The undo that was waiting is done." : `What was waiting for row ${count(item.body.row + 1)} is saved.`;
   if (answer) {
-    showState(answer.state);
-    setText("status", words);
+    if (answer.state.target === state.target) showState(answer.state);
+    const what = item.path === "/api/undo" ? "The undo" : `What was said of row ${count(item.body.row + 1)}`;
+    setText("status", `${what} had to wait, and is stored now.`);
   } else if (error.status === 409) {
     leftOver = settle(item.body, error.answer.current).then(body => body && wire.deliver(item.path, body));
   } else {
@@ -208,6 +218,7 @@ async function undo() {
     setText("status", "There is nothing to undo.");
     return;
   }
+  looks = LOOKS;
   const item = items?.find(one => one.card.row === outcome.card.row);
   if (item) {
     item.open(outcome.card);
@@ -266,7 +277,8 @@ function afterItem(from, words, event, said) {
 }
 
 async function reopen(item) {
-  item.open((await wire.patient("/api/card", { target: state.target, row: item.card.row })).card);
+  const { card: now } = await wire.patient("/api/card", { target: state.target, row: item.card.row });
+  item.open({ ...now, origin: item.card.origin, reason: item.card.reason });
   item.focus();
 }
 
@@ -287,21 +299,34 @@ async function switchTo(name) {
   await next();
 }
 
-// What other tabs and people did since.
+// What other tabs, other people and the model did since.
 async function look() {
   if (!state || document.visibilityState !== "visible" || form?.busy || wire.kept.length) return;
   try {
     const { version } = await wire.get("/api/version");
-    if (version === state.version || version === versionSeen) return;
-    versionSeen = version;
-    showState((await wire.get("/api/state", { target: state.target })).state);
-    if (items || !card || form.busy) return;
+    const news = version !== state.version;
+    if (!news && looks-- <= 0) return;
+    const asked = state.target;
+    const fresh = (await wire.get("/api/state", { target: asked })).state;
+    if (form?.busy || state.target !== asked || fresh.version < state.version) return;
+    const guesses = card?.guess === null && fresh.model !== state.model;
+    showState(fresh);
+    if (items || !card || !(news || guesses)) return;
+    looks = LOOKS;
     const shown = card;
-    const now = (await wire.get("/api/card", { target: state.target, row: shown.row })).card;
-    if (card === shown && now.event !== shown.event) showSoFar(now, true);
+    const now = (await wire.get("/api/card", { target: asked, row: shown.row })).card;
+    if (card !== shown || form.busy) return;
+    if (now.event !== shown.event) showSoFar(now, true);
+    else if (guesses && isIdle()) showCard({ ...shown, guess: now.guess });
   } catch {
     // The banner tells what keeps the server from answering, and the next look tries again.
   }
+}
+
+// Whether the form may be drawn anew without taking something out of the person's hands.
+function isIdle() {
+  const { activeElement: here } = document;
+  return !form.field.value && [document.body, find("answer"), form.field].includes(here);
 }
 
 function showReach(words) {
@@ -364,7 +389,7 @@ document.addEventListener("pointerdown", event => (pressed = event.timeStamp), {
 const openSearch = setUpSearch(
   async text => (await wire.get("/api/search", { target: state.target, q: text })).found, open);
 const openHelp = setUpHelp(keys, () => {
-  showState(state);
+  showKeys();
   if (card) showCard(card);
 });
 const openFiles = setUpFiles({

@@ -22,6 +22,12 @@ export function number(amount, like = amount) {
     .replace("-", "−");
 }
 
+// Words that may be a part of a sentence, as a whole one.
+export function sentence(text) {
+  const words = visible(text);
+  return words && words[0].toUpperCase() + words.slice(1) + (/[.!?]$/.test(words) ? "" : ".");
+}
+
 export const count = amount => amount.toLocaleString("en");
 export const rowName = row => `Row ${count(row + 1)}`;
 
@@ -60,8 +66,9 @@ export function probability(share) {
 // Where a value lies among all rows.
 export function place(fact) {
   if (fact.place !== null) {
-    const [more, most, least] =
-      fact.kind === "date" ? ["later", "latest", "earliest"] : ["higher", "highest", "lowest"];
+    const [more, most, less, least] =
+      fact.kind === "date" ? ["later", "latest", "earlier", "earliest"] : ["higher", "highest", "lower", "lowest"];
+    if (fact.place === 0) return `no row is ${less}`;
     if (fact.place < 0.0005) return `among the ${least}`;
     if (fact.place > 0.9995) return `among the ${most}`;
     return `${more} than ${percent(fact.place)} of rows`;
