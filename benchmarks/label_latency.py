@@ -93,9 +93,10 @@ def main() -> None:
                     }""",
                     ["labels.csv", (folder / "labels.csv").read_text()],
                 )
-                page.wait_for_selector("#curve svg", timeout=300_000)  # the model has learned
-                page.reload()
-                page.wait_for_selector("text=The model would say")
+                while not page.locator("text=The model would say").is_visible():  # it is learning
+                    time.sleep(3)
+                    page.reload()
+                    page.wait_for_selector("text=column 0")
                 took = label_by_keyboard(page, y, options.measured, options.pause)
                 browser.close()
         finally:
