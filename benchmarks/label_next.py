@@ -69,11 +69,29 @@ def next_rows(strategy: str, model, rows: Draw, chosen: np.ndarray, k: int, rng)
     free = np.setdiff1d(np.flatnonzero(~np.isnan(rows.y)), chosen)
     if strategy == "random":
         return free[:k]  # the draw is in random order
+    if strategy == "scikit-activeml":
+        return free[_of_scikit_activeml(model, rows, chosen, free, k)]
     at_random = rng.choice(free, k // ONE_IN, replace=False)
     free = np.setdiff1d(free, at_random)
     seed = int(rng.integers(2**31))
     found = suggest(model, rows.X[free], k - len(at_random), strategy=strategy, random_state=seed)
     return np.concatenate([at_random, free[found.places]])
+
+
+def _of_scikit_activeml(model, rows: Draw, chosen: np.ndarray, free: np.ndarray, k: int) -> np.ndarray:
+    """The peer's own choice with models of its own: margins of classes, greedy sampling of numbers."""
+    from skactiveml.classifier import ParzenWindowClassifier
+    from skactiveml.pool import GreedySamplingTarget, UncertaintySampling
+    from skactiveml.regressor import NICKernelRegressor
+
+    X = np.vstack([rows.X[chosen], rows.X[free]])
+    y = np.concatenate([rows.y[chosen], np.full(len(free), np.nan)])
+    if isinstance(model, XNVClassifier):
+        query = UncertaintySampling(method="margin_sampling", random_state=0)
+        picked = query.query(X, y, ParzenWindowClassifier(classes=model.classes_), batch_size=k)
+    else:
+        picked = GreedySamplingTarget(random_state=0).query(X, y, NICKernelRegressor(), batch_size=k)
+    return picked - len(chosen)
 
 
 def label(job: Job, data: Path | None) -> list[Step]:
