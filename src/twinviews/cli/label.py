@@ -29,7 +29,8 @@ Examples:
     "--target",
     multiple=True,
     metavar="COLUMN",
-    help="What to fill in: a column of the table or a new one; again for several.",
+    help="What to fill in: a column of the table or a new one; again for several. What was filled in "
+    "before, if not said.",
 )
 @click.option(
     "--task",
@@ -74,8 +75,6 @@ def label(
         raise click.UsageError("Name a TABLE, or say --demo.")
     if demo:
         target, classes = target or ("fruit",), classes or "apple,banana,cherry,lemon,melon,plum"
-    if not target:
-        raise click.UsageError("Say what to fill in: --target COLUMN.")
     with plain_errors("label", when_stopped="Every label is kept."):
         from twinviews.commands.label import label_rows
 

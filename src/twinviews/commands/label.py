@@ -20,7 +20,7 @@ from twinviews.datasets.downloads import default_cache
 from twinviews.labeling.desk import Desk
 from twinviews.labeling.entries import Target
 from twinviews.labeling.server import serve
-from twinviews.labeling.store import label_file
+from twinviews.labeling.store import label_file, targets_in
 from twinviews.reading import read
 from twinviews.whole_files import replace_file
 
@@ -51,11 +51,18 @@ def label_rows(
     file = label_file(path) if labels is None else labels
     check_paths([table], [] if labels is None else [labels])
     options = options_of(reading)
+    known = {one.name: one for one in targets_in(file)}
+    if not targets and not known:
+        raise ValueError(f"{table} has no labels yet. Say what to fill in: --target COLUMN.")
     found = read(table, options)
     say(str(found))
     kinds = {name: kind.partition(":")[0] for name, kind in options.kinds.items()}
     with found.plain_errors():
-        wanted = [target_of(found.dataset, name, task, classes) for name in targets]
+        wanted = [
+            target_of(found.dataset, name, task, classes)
+            for name in targets
+            if task or classes or name not in known
+        ]
         desk = Desk(found, path.name, file, wanted, kinds=kinds, seed=seed)
     with desk:
         for one in desk.targets():

@@ -83,6 +83,23 @@ def label_file(table: Path) -> Path:
     return table.with_name(f"{table.name}.labels.sqlite")
 
 
+def targets_in(path: Path) -> tuple[Target, ...]:
+    """Those that a file of labels has, without opening it for labels; none if there is no such file."""
+    if not path.exists():
+        return ()
+    database = Database(path)
+    try:
+        known = database.rows("SELECT 1 FROM sqlite_master WHERE name = 'targets'")
+        return _targets_of(database) if known else ()
+    finally:
+        database.close()
+
+
+def _targets_of(database: Database) -> tuple[Target, ...]:
+    found = database.rows("SELECT name, task, classes FROM targets ORDER BY number")
+    return tuple(Target(name, task, tuple(json.loads(classes))) for name, task, classes in found)
+
+
 class LabelStore:
     """Everything that was said of the rows of a table, in one file that many may have open.
 
@@ -185,8 +202,7 @@ class LabelStore:
 
     def targets(self) -> tuple[Target, ...]:
         """In the order in which they were added."""
-        found = self._database.rows("SELECT name, task, classes FROM targets ORDER BY number")
-        return tuple(Target(name, task, tuple(json.loads(classes))) for name, task, classes in found)
+        return _targets_of(self._database)
 
     def target(self, name: str) -> Target:
         targets = {target.name: target for target in self.targets()}
