@@ -2,8 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
-# Not unlabeled.py, which rewrites a figure of docs/contest from data files of your own.
-BENCHMARKS := start_up fit_speed against_exact rows files clusters tree_reduction picture replication contest reading
+# Not unlabeled.py and label_next.py, which take an hour and data files of your own.
+BENCHMARKS := start_up fit_speed against_exact rows files clusters tree_reduction picture replication contest reading label_latency label_kills
 
 .PHONY: demo label-demo test check format docs bench replicate clean
 

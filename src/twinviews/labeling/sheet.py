@@ -33,8 +33,8 @@ class Sheet:
         self._answers: Mapping[int, Event] = {}
         self._failure: str | None = None
         self.asked_with = 0  # labels of the last study that was begun
-        rows, values = own_labels(pool, target)
-        self._own_rows = frozenset(rows.tolist())
+        self._own_rows, self._own_values = rows, values = own_labels(pool, target)
+        self._has_own = np.isin(sample.places, rows)
         some = np.sort(np.random.default_rng(seed).permutation(len(rows))[:_MOST_OWN])
         self._own = Labels(
             rows[some], sample.numbers(pool.rows(rows[some])), values[some], np.ones(len(some), bool)
@@ -75,27 +75,26 @@ class Sheet:
         )
 
     def label_of(self, row: int) -> float | str | None:
-        """What the table itself has, where nothing was said."""
-        if row not in self._own_rows:
-            return None
-        place = np.flatnonzero(self._own.rows == row)
-        return None if len(place) == 0 else _plain(self._own.y[place[0]])
+        """What the table itself has."""
+        place = int(np.searchsorted(self._own_rows, row))
+        found = place < len(self._own_rows) and self._own_rows[place] == row
+        return _plain(self._own_values[place]) if found else None
 
     @property
     def n_labeled(self) -> int:
+        """Here, and in the table where nothing was said here."""
         said = sum(event.entry.answer == "label" for event in self._answers.values())
-        return said + len(self._own_rows) - sum(row in self._own_rows for row in self._answers)
+        return said + len(self._own_rows) - int(np.isin(list(self._answers), self._own_rows).sum())
 
     # --- who is asked next --------------------------------------------------------------------------
 
     def _not_answered(self) -> np.ndarray:
         """Places in the sample."""
+        cleared = [row for row, event in self._answers.items() if event.entry.answer == "clear"]
         answered = [row for row, event in self._answers.items() if event.entry.answer != "clear"]
-        done = np.array([*answered, *(self._own_rows - self._cleared())], dtype=np.int64)
-        return np.flatnonzero(~np.isin(self.sample.places, done))
-
-    def _cleared(self) -> set[int]:
-        return {row for row, event in self._answers.items() if event.entry.answer == "clear"}
+        places = self.sample.places
+        done = np.isin(places, answered) | (self._has_own & ~np.isin(places, cleared))
+        return np.flatnonzero(~done)
 
     def next_rows(self, k: int, besides: Collection[int]) -> list[tuple[int, Origin]]:
         """Rows of the table, the most useful first; fewer than k if no more are left."""
@@ -124,18 +123,14 @@ class Sheet:
     def _beyond_the_sample(self, k: int, besides: Collection[int]) -> list[tuple[int, Origin]]:
         """The sample is used up: any other rows, one after the other from a random place on."""
         n = self._pool.n_rows
-        taken = {*besides, *self._answers, *self._own_rows} - (self._cleared() - set(besides))
-        if len(taken) >= n:
-            return []
+        free = np.ones(n, dtype=bool)
+        free[self._own_rows] = False
+        for row, event in self._answers.items():
+            free[row] = event.entry.answer == "clear"
+        free[[row for row in besides if 0 <= row < n]] = False
         start = int(self._rng.integers(n))
-        rows: list[tuple[int, Origin]] = []
-        for step in range(n):
-            row = (start + step) % n
-            if row not in taken:
-                rows.append((row, "random"))
-                if len(rows) == k:
-                    break
-        return rows
+        rows = np.concatenate([np.flatnonzero(free[start:]) + start, np.flatnonzero(free[:start])])
+        return [(int(row), "random") for row in rows[:k]]
 
     def reason(self, row: int, origin: Origin) -> str:
         """Why this row, in words."""
