@@ -14,6 +14,7 @@ import numpy as np
 
 from twinviews.labeling.entries import Task
 from twinviews.labeling.study import Labels, Study, make_study
+from twinviews.side_by_side import end_with_parent
 
 
 class Job(NamedTuple):
@@ -23,11 +24,7 @@ class Job(NamedTuple):
 
 
 class Background:
-    """One study at a time. The process ends when this one does, however it ends.
-
-    It is asked through a pipe whose other end no one else holds: if this process is killed, reading
-    from it fails there, and that process ends too.
-    """
+    """One study at a time. The process ends when this one does, even in the middle of a fit."""
 
     def __init__(self, X: np.ndarray, done: Callable[[str, Study | str], None]) -> None:
         context = multiprocessing.get_context("spawn")
@@ -67,6 +64,7 @@ class Background:
 def _work(pipe: Connection, X: np.ndarray) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that we work for
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # which lets libraries clean up
+    end_with_parent()
     try:
         while True:
             target, task, labels = pipe.recv()
