@@ -7,6 +7,7 @@ import mmap
 import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import IO, Any, Self
 
 import numpy as np
@@ -40,7 +41,7 @@ class Pool:
     """
 
     def __init__(self, reading: Reading) -> None:
-        with tempfile.TemporaryFile(prefix="twinviews-") as file:
+        with _no_room_in_words(), tempfile.TemporaryFile(prefix="twinviews-") as file:
             self._ends = np.cumsum(_write_copy(reading, file))
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self._reader: Any = pa.ipc.open_file(pa.py_buffer(mapped))
@@ -123,21 +124,26 @@ class Pool:
 def _write_copy(reading: Reading, file: IO[bytes]) -> list[int]:
     """The lengths of the batches that were written."""
     lengths: list[int] = []
+    with pa.ipc.new_file(file, reading.dataset.schema) as writer:
+        for batch in _in_large_batches(_all_rows(reading)):
+            if not lengths and reading.n_rows is not None:
+                _check_room(batch.nbytes / batch.num_rows * reading.n_rows)
+            writer.write_batch(batch)
+            lengths.append(batch.num_rows)
+    file.flush()
+    return lengths
+
+
+@contextmanager
+def _no_room_in_words() -> Iterator[None]:
     try:
-        with pa.ipc.new_file(file, reading.dataset.schema) as writer:
-            for batch in _in_large_batches(_all_rows(reading)):
-                if not lengths and reading.n_rows is not None:
-                    _check_room(batch.nbytes / batch.num_rows * reading.n_rows)
-                writer.write_batch(batch)
-                lengths.append(batch.num_rows)
-        file.flush()
+        yield
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
         raise OSError(
             f"No room is left in {tempfile.gettempdir()} for a copy of the table. {_MAKE_ROOM}"
         ) from error
-    return lengths
 
 
 def _all_rows(reading: Reading) -> Iterator[pa.RecordBatch]:
