@@ -6,6 +6,8 @@ import shutil
 import string
 import subprocess
 import sys
+from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -152,13 +154,12 @@ def test_too_little_room_is_told_before_the_copy(tmp_path, monkeypatch, people):
     pool_of(people).close()
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 @pytest.mark.parametrize("n_rows", [1, 10_000])
 def test_a_disk_that_fills_up_is_told(n_rows, monkeypatch):
-    monkeypatch.setattr(
-        pool_module.tempfile, "TemporaryFile", lambda **options: open("/dev/full", "wb")
-    )
-    with pytest.raises(OSError, match="No room is left in .* TMPDIR"):
+    full = partial(open, "/dev/full", "wb")
+    monkeypatch.setattr(pool_module.tempfile, "TemporaryFile", lambda **options: full())
+    with pytest.raises(OSError, match=r"No room is left in .* TMPDIR"):
         pool_of({"x": range(n_rows)})
 
 
