@@ -360,9 +360,9 @@ def test_wrong_rows_and_models_are_named(regressor, frame, table):
     with pytest.raises(ValueError, match="fitted on rows without column names"):
         suggest(nameless, pa.Table.from_pandas(frame))
     rows = pa.Table.from_pandas(frame)
-    with pytest.raises(ValueError, match="There is no column 'colour'. The table has a, b"):
+    with pytest.raises(ValueError, match=r"There is no column 'colour'\. The table has a, b"):
         suggest(regressor, rows, target="colour")
-    with pytest.raises(ValueError, match="There is no column 'b'. The table has a, c"):
+    with pytest.raises(ValueError, match=r"There is no column 'b'\. The table has a, c"):
         suggest(regressor, rows.drop(["b"]))
     with pytest.raises(ValueError, match=r"y goes with rows in memory.* name the column: target="):
         suggest(regressor, rows, y=frame["y"])

@@ -113,8 +113,8 @@ def suggest(
         else:
             if target is not None or keep is not None:
                 raise ValueError(
-                    f"{'keep' if target is None else 'target'} names columns of a table, and these rows "
-                    f"are in memory. Give their labels as y=...; they come back with all they have."
+                    f"{'keep' if target is None else 'target'} names columns of a table, and these "
+                    f"rows are in memory. Give labels as y=...; rows come back with all they have."
                 )
             found = _of_rows(candidates, rows, y)
         if len(found.places) == 0:

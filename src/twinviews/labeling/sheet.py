@@ -34,7 +34,7 @@ class Sheet:
         self._failure: str | None = None
         self.asked_with = 0  # labels of the last study that was begun
         rows, values = own_labels(pool, target)
-        self._own_rows = frozenset(rows.tolist())
+        self._own_rows, self._own_values = rows, values  # all of them, rows increasing
         some = np.sort(np.random.default_rng(seed).permutation(len(rows))[:_MOST_OWN])
         self._own = Labels(
             rows[some], sample.numbers(pool.rows(rows[some])), values[some], np.ones(len(some), bool)
@@ -46,8 +46,8 @@ class Sheet:
     # --- labels -------------------------------------------------------------------------------------
 
     def take(self, answers: Mapping[int, Event]) -> None:
-        """What was said of each row by now."""
-        self._answers = answers
+        """What was said of each row by now; what was taken back has not been said."""
+        self._answers = {row: event for row, event in answers.items() if event.entry.answer != "clear"}
         self.labels = self._labels()
         self._free = self._not_answered()
         self.learner.learn(self.labels)
@@ -76,55 +76,49 @@ class Sheet:
 
     def label_of(self, row: int) -> float | str | None:
         """What the table itself has, where nothing was said."""
-        if row not in self._own_rows:
-            return None
-        place = np.flatnonzero(self._own.rows == row)
-        return None if len(place) == 0 else _plain(self._own.y[place[0]])
+        place = int(np.searchsorted(self._own_rows, row))
+        found = place < len(self._own_rows) and self._own_rows[place] == row
+        return _plain(self._own_values[place]) if found else None
 
     @property
     def n_labeled(self) -> int:
         said = sum(event.entry.answer == "label" for event in self._answers.values())
-        return said + len(self._own_rows) - sum(row in self._own_rows for row in self._answers)
+        return said + len(self._own_rows) - int(np.isin(self._own_rows, list(self._answers)).sum())
 
     # --- who is asked next --------------------------------------------------------------------------
 
     def _not_answered(self) -> np.ndarray:
         """Places in the sample."""
-        answered = [row for row, event in self._answers.items() if event.entry.answer != "clear"]
-        done = np.array([*answered, *(self._own_rows - self._cleared())], dtype=np.int64)
+        done = np.concatenate([np.array([*self._answers], dtype=np.int64), self._own_rows])
         return np.flatnonzero(~np.isin(self.sample.places, done))
-
-    def _cleared(self) -> set[int]:
-        return {row for row, event in self._answers.items() if event.entry.answer == "clear"}
 
     def next_rows(self, k: int, besides: Collection[int]) -> list[tuple[int, Origin]]:
         """Rows of the table, the most useful first; fewer than k if no more are left."""
         free = self._free
         if besides:
             free = free[~np.isin(self.sample.places[free], list(besides))]
-        if len(free) == 0:
-            return self._beyond_the_sample(k, besides)
-        found: list[tuple[int, Origin]] = []
         n_random = self._due_at_random(min(k, len(free)))
         drawn = self._rng.choice(free, n_random, replace=False)
-        found += [(int(self.sample.places[place]), "random") for place in drawn]
+        found: list[tuple[int, Origin]] = [(int(self.sample.places[one]), "random") for one in drawn]
         others = free[~np.isin(free, drawn)]
         if k > n_random and len(others):
             chosen = self.learner.choose(others, min(k - n_random, len(others)), self._rng)
             found += [(int(self.sample.places[place]), "suggested") for place in chosen]
+        if len(found) < k:
+            found += self._beyond_the_sample(k - len(found), {*besides, *(row for row, _ in found)})
         return found
 
     def _due_at_random(self, k: int) -> int:
         """How many of the next k rows are drawn at random."""
         if self.learner.study is None or self.labels.n_labels < FIRST_AT_RANDOM:
             return k
-        drawn = int(self.labels.random.sum())
-        return sum((drawn + extra) * ONE_IN < self.labels.n_labels + extra for extra in range(k))
+        later = self.labels.random[FIRST_AT_RANDOM:]
+        return min(k, max(0, (len(later) + k) // ONE_IN - int(later.sum())))
 
     def _beyond_the_sample(self, k: int, besides: Collection[int]) -> list[tuple[int, Origin]]:
         """The sample is used up: any other rows, one after the other from a random place on."""
         n = self._pool.n_rows
-        taken = {*besides, *self._answers, *self._own_rows} - (self._cleared() - set(besides))
+        taken = {*besides, *self._answers, *self._own_rows.tolist()}
         if len(taken) >= n:
             return []
         start = int(self._rng.integers(n))
