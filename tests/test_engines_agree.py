@@ -13,7 +13,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from conftest import CLASSIFIERS, REGRESSORS, local_spark, make
-from twinviews import XNVClassifier, XNVRegressor
+from twinviews import XNVClassifier, XNVRegressor, suggest
 from twinviews.moments import Moments
 from twinviews.survey import Survey
 
@@ -385,6 +385,17 @@ def test_spark(spark, arrow, frame, expected):
     guesses = classifier.predict_table(rows).toPandas()
     assert set(guesses["prediction"]) == {"up", "down"}
     assert_allclose(guesses["probability_up"] + guesses["probability_down"], 1)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_spark_suggests_the_places_that_memory_does(spark, arrow, frame, expected):
+    rows = spark.createDataFrame(arrow)  # in its order, cut into partitions
+    assert rows.rdd.getNumPartitions() > 1
+    memory = suggest(expected, frame[NAMES], 20, y=frame["y"], random_state=3)
+    found = suggest(expected, rows, 20, target="y", keep=["id"], random_state=3)
+    assert_array_equal(found.places, memory.places)
+    assert_allclose(found.worth, memory.worth, rtol=1e-9)
+    assert found.rows["id"].to_pylist() == frame["id"][found.places].tolist()
 
 
 @pytest.mark.parametrize(

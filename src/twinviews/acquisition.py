@@ -38,8 +38,8 @@ class Openness:
             np.vstack([rows, np.diag(root_penalty)]), mode="r"
         )
         diagonal = np.abs(np.diag(R))
-        # A direction that neither a label nor the penalty holds is left as open as the openest other.
-        floor = 1e-8 * diagonal.max(initial=0)
+        # A direction that neither a label nor the penalty holds is left wide open, but not infinitely.
+        floor = 1e-8 * (diagonal.max(initial=0) or 1.0)
         R[np.diag_indices_from(R)] = np.where(diagonal < floor, floor, np.diag(R))
         return cls(solve_triangular(R, np.eye(len(R))), intercept)
 

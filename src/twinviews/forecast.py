@@ -104,9 +104,13 @@ def forecast(
     curves = np.vstack([losses.mean(axis=1), drawn @ losses.T])
     said = power_law(n, curves, np.concatenate([n[-1:], n[-1] + more]))
     start = np.where(said[:, :1] > 0, said[:, :1], 1.0)
-    values = curves[:, -1:] * np.where(said[:, :1] > 0, said[:, 1:] / start, 1.0)
+    fall = np.where(said[:, :1] > 0, said[:, 1:] / start, 1.0)
+    values = curves[:, -1:] * fall
     tail = (1 - confidence) / 2
     lower, upper = np.quantile(values[1:], [tail, 1 - tail], axis=0)
+    if not squared:  # where none is wrong, none is in any resample either, and that may be luck
+        now = share_wrong(losses[-1], confidence=confidence)
+        lower, upper = np.minimum(lower, fall[0] * now.lower), np.maximum(upper, fall[0] * now.upper)
     return [
         Estimate(float(value), min(float(value), float(low)), max(float(value), float(high)))
         for value, low, high in zip(values[0], lower, upper, strict=True)

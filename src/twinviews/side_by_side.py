@@ -31,12 +31,17 @@ def workers(jobs: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _start_worker() -> None:
-    """A worker leaves the keyboard to its parent, and ends with it however that ends.
+    """A worker leaves the keyboard to its parent.
 
     One BLAS thread: there is a worker for each core, and sums do not depend on how many there are.
     """
     threadpool_limits(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
+
+
+def end_with_parent() -> None:
+    """Called in a worker: it ends when its parent does, however that ends and whatever it is doing."""
     parent = multiprocessing.parent_process()
     assert parent is not None
 

@@ -74,27 +74,33 @@ def forecast_error(
     >>> model = XNVRegressor(committee=False, random_state=0).fit(X, labels)
     >>> found = forecast_error(model, X[:100], y[:100], more=[100])
     >>> [round(number, 2) for number in found.now]
-    [0.63, 0.55, 0.73]
+    [0.4, 0.3, 0.54]
     >>> [round(number, 2) for number in found.promised[0]]
-    [0.52, 0.45, 0.6]
+    [0.34, 0.25, 0.48]
     >>> model.relabel(X[:200], y[:200]).loo_error_ ** 0.5  # what it came to
+    0.342...
     """
     check_is_fitted(model)
     y = as_array(y)
     check_consistent_length(X, y)
+    at_random = np.ones(len(y), bool) if random is None else np.asarray(random, bool)
+    if at_random.shape != (len(y),):
+        raise ValueError(
+            f"random has {len(at_random)} entries and there are {len(y)} rows. Give one each."
+        )
     if y.ndim != 1:
         raise ValueError(f"y has {y.ndim} dimensions. Forecast one target at a time: y[:, 0].")
     known = np.flatnonzero(~missing_labels(y.reshape(-1, 1), model.missing_label)[:, 0])
     X, y = _safe_indexing(X, known), y[known]
-    judged = np.arange(len(y)) if random is None else np.flatnonzero(np.asarray(random, bool)[known])
+    judged = np.flatnonzero(at_random[known])
     if len(judged) < LEAST_JUDGED or len(y) < LEAST_LABELS:
         raise ValueError(
             f"{len(y)} labels, {len(judged)} of them of rows drawn at random, are too few to judge by. "
             f"Label {LEAST_LABELS} rows, at least {LEAST_JUDGED} of them at random."
         )
-    more_labels = np.asarray(more, dtype=np.int64)
-    if more_labels.ndim != 1 or (more_labels < 1).any():
-        raise ValueError(f"more={more!r} must be whole numbers of at least 1.")
+    more_labels = np.asarray(more)
+    if more_labels.ndim != 1 or more_labels.dtype.kind not in "iu" or (more_labels < 1).any():
+        raise ValueError(f"more={more!r} must be whole numbers of at least 1, such as [10, 50].")
     classes = is_classifier(model)
     with one_blas_thread(look=False):
         sizes = _sizes(y, classes)
@@ -120,7 +126,9 @@ def _sizes(y: np.ndarray, classes: bool) -> np.ndarray:
     if classes:
         other = np.flatnonzero(y != y[0])
         if len(other) == 0:
-            raise ValueError(f"All labels are of one class, {y[0]!r}. Label rows of another class.")
+            raise ValueError(
+                f"All labels are of one class, {y.tolist()[0]!r}. Label rows of another class."
+            )
         least = max(least, int(other[0]) + 1)
     return np.unique(np.geomspace(least, len(y), _SIZES).round().astype(np.int64))
 

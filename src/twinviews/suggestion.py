@@ -42,7 +42,7 @@ def suggest(
     k: int = 1,
     *,
     y: Any = None,
-    target: str | None = None,
+    target: str | Sequence[str] | None = None,
     keep: Sequence[str] | None = None,
     strategy: Strategy = "best of handfuls",
     handful: int | None = None,
@@ -66,8 +66,8 @@ def suggest(
         How many. Fewer are returned if there are fewer distinct rows.
     y : array-like, optional
         Labels of rows in memory, as in ``fit``; rows that have one are not suggested.
-    target : str, optional
-        The same for a table: the column of its labels.
+    target : str or list of str, optional
+        The same for a table: the column of its labels, or the columns of several targets.
     keep : list of str, optional
         Of a table, columns that ``Suggestions.rows`` has, such as a key; by default the inputs.
     strategy : {"best of handfuls", "uncertainty", "random"}, default="best of handfuls"
@@ -107,11 +107,20 @@ def suggest(
     candidates = _Candidates(model, size, seed, by_doubt=strategy == "uncertainty")
     with one_blas_thread(look=False):
         if _is_table(rows):
-            found = _of_table(candidates, rows, target, keep)
+            if y is not None:
+                raise ValueError("y goes with rows in memory. Of a table, name the column: target=...")
+            found = _of_table(candidates, rows, _names(target), keep)
         else:
+            if target is not None or keep is not None:
+                raise ValueError(
+                    f"{'keep' if target is None else 'target'} names columns of a table, and these "
+                    f"rows are in memory. Give labels as y=...; rows come back with all they have."
+                )
             found = _of_rows(candidates, rows, y)
         if len(found.places) == 0:
-            raise ValueError("Every row has a label already, so there is none to suggest.")
+            raise ValueError(
+                f"All {found.n_rows:,} rows have a label already. Give rows that have none."
+            )
         if strategy == "best of handfuls":
             T = model._openness().directions(model._features(found.X))
             rng = np.random.default_rng(seed)
@@ -224,24 +233,32 @@ class _Candidates:
         return model._scale_checked(inputs)
 
 
+def _names(columns: str | Sequence[str] | None) -> list[str]:
+    if columns is None:
+        return []
+    return [columns] if isinstance(columns, str) else list(columns)
+
+
 def _is_table(rows: Any) -> bool:
     """Whether it is read block by block: files, data sets, Arrow tables, Dask and Spark frames."""
-    if isinstance(rows, (str, PathLike, list, tuple)):
+    if isinstance(rows, (str, PathLike)):
         return True
+    if isinstance(rows, (list, tuple)):
+        return all(isinstance(one, (str, PathLike)) for one in rows)
     library = type(rows).__module__.partition(".")[0]
     return library == "pyarrow" or engine_of(rows) != "pyarrow"
 
 
 def _of_table(
-    candidates: _Candidates, source: Any, target: str | None, keep: Sequence[str] | None
+    candidates: _Candidates, source: Any, targets: Sequence[str], keep: Sequence[str] | None
 ) -> Shortlist:
     model = candidates.model
     names = model._input_names()
-    kept = tuple(names if keep is None else keep)
+    kept = tuple(names if keep is None else _names(keep))
     table, _ = open_table(
         source,
         columns=list(dict.fromkeys([*names, *kept])),
-        targets=[] if target is None else [target],
+        targets=targets,
         weight=None,
         raw=True,
         n_threads=model.n_threads,

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import NamedTuple
 
@@ -15,6 +16,9 @@ from threadpoolctl import threadpool_limits
 
 from twinviews.labeling.entries import Task
 from twinviews.labeling.study import Labels, Study, make_study
+from twinviews.side_by_side import end_with_parent
+
+_KILLED = "the process that fits was ended. Is there too little memory?"
 
 
 class Job(NamedTuple):
@@ -24,40 +28,46 @@ class Job(NamedTuple):
 
 
 class Background:
-    """One study at a time. The process ends when this one does, however it ends.
+    """One study at a time. The process ends when this one does, even in the middle of a fit.
 
-    It is asked through a pipe whose other end no one else holds: if this process is killed, reading
-    from it fails there, and that process ends too.
+    If it is killed itself, as by a system that is short of memory, the next study starts another one.
     """
 
     def __init__(self, X: np.ndarray, done: Callable[[str, Study | str], None]) -> None:
+        self._X, self._done = X, done
+        self._asked: Job | None = None
+        self._start()
+
+    def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_work, args=(theirs, X), daemon=True)
+        self._process = context.Process(target=_work, args=(theirs, self._X), daemon=True)
         self._process.start()
         theirs.close()
-        self._busy = threading.Event()
-        self._done = done
-        self._listener = threading.Thread(target=self._listen, daemon=True)
-        self._listener.start()
+        threading.Thread(target=self._listen, args=[self._pipe], daemon=True).start()
 
     @property
     def busy(self) -> bool:
-        return self._busy.is_set()
+        return self._asked is not None
 
     def ask(self, job: Job) -> None:
         """Begin a study; ``done`` is called with it, or with the reason why there is none."""
-        self._busy.set()
-        self._pipe.send(job)
+        if not self._process.is_alive():
+            self.close()
+            self._start()
+        self._asked = job
+        with suppress(OSError):  # it has just ended, as the listener will tell
+            self._pipe.send(job)
 
-    def _listen(self) -> None:
-        try:
+    def _listen(self, pipe: Connection) -> None:
+        with suppress(EOFError, OSError):
             while True:
-                target, outcome = self._pipe.recv()
-                self._busy.clear()
+                target, outcome = pipe.recv()
+                self._asked = None
                 self._done(target, outcome)
-        except (EOFError, OSError):
-            return  # closed
+        if self._asked is not None and not pipe.closed:
+            target, self._asked = self._asked.target, None
+            self._done(target, _KILLED)
 
     def close(self) -> None:
         self._pipe.close()
@@ -69,6 +79,7 @@ def _work(pipe: Connection, X: np.ndarray) -> None:
     threadpool_limits(1)  # the page's process needs the other cores
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that we work for
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # which lets libraries clean up
+    end_with_parent()
     try:
         while True:
             target, task, labels = pipe.recv()

@@ -18,7 +18,13 @@ from twinviews.labeling.sheet import Sheet
 from twinviews.labeling.shown import Card, Found, Imported, Neighbour, State
 from twinviews.labeling.store import Identity, LabelStore
 from twinviews.labeling.study import Study
-from twinviews.labeling.transfer import changed_rows, export_labels, export_table, import_labels
+from twinviews.labeling.transfer import (
+    changed_rows,
+    export_labels,
+    export_table,
+    import_labels,
+    own_labels,
+)
 from twinviews.reading import Reading
 
 _NEIGHBOURS = 3
@@ -62,6 +68,7 @@ class Desk:
         self._name, self._kinds, self._seed = name, dict(kinds or {}), seed
         self._lock = threading.RLock()
         self._background: Background | None = None
+        self._exported: tempfile.TemporaryDirectory[str] | None = None
         self._pool = Pool(reading)
         try:
             identity = Identity(name, self._pool.n_rows, tuple(self._pool.schema.names))
@@ -71,13 +78,17 @@ class Desk:
             raise
         try:
             for target in targets:
-                self._store.add_target(target)
+                self._add(target)
             self._check_unchanged()
             self._places = Places.of(self._pool)
             self._lay_out()
         except BaseException:
             self.close()
             raise
+
+    def _add(self, target: Target) -> None:
+        own_labels(self._pool, target)  # refuses a column that cannot be this target, before it is one
+        self._store.add_target(target)
 
     def _check_unchanged(self) -> None:
         changed = changed_rows(self._store, self._pool)
@@ -102,6 +113,8 @@ class Desk:
     def close(self) -> None:
         if self._background is not None:
             self._background.close()
+        if self._exported is not None:
+            self._exported.cleanup()
         self._store.close()
         self._pool.close()
 
@@ -120,13 +133,16 @@ class Desk:
         """How far one is; of the first target if "" is asked for."""
         with self._lock:
             self._catch_up()
-            target = target or self._store.targets()[0].name
+            targets = self._store.targets()
+            if not targets:
+                raise ValueError("There is no target yet. Add one: the column that is to be filled in.")
+            target = target or targets[0].name
             sheet = self._sheet(target)
             counts = self._store.counts(target)
             return State(
                 table=self._name,
                 rows=self._pool.n_rows,
-                targets=self._store.targets(),
+                targets=tuple(self._sheet(one.name).shown_target() for one in targets),
                 target=target,
                 version=self._seen,
                 labeled=sheet.n_labeled,
@@ -243,19 +259,21 @@ class Desk:
     def add_target(self, target: Target) -> None:
         with self._lock:
             known = {one.name for one in self._store.targets()}
-            self._store.add_target(target)
+            self._add(target)
             if target.name not in known:
                 self._lay_out()
             else:
                 self._sheets[target.name].target = self._store.target(target.name)
 
     def export(self, form: str) -> tuple[str, Path]:
-        """A file name to offer, and the file; the caller deletes it."""
+        """A file name to offer, and the file; it stays until the next one, or until closed."""
         if form not in _FORMS:
             raise ValueError(f"There is no form {form!r}. Choose one of {', '.join(_FORMS)}.")
         stem = Path(self._name).stem
         name = f"{stem}{_FORMS[form]}" if form == "labels.csv" else f"{stem}.labeled{_FORMS[form]}"
-        out = Path(tempfile.mkdtemp(prefix="twinviews-")) / name
+        with self._lock:
+            self._exported = self._exported or tempfile.TemporaryDirectory(prefix="twinviews-")
+            out = Path(self._exported.name) / name
         if form == "labels.csv":
             export_labels(self._store, out)
         else:

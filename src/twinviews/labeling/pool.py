@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import errno
+import mmap
 import shutil
 import tempfile
-import weakref
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from pathlib import Path
-from typing import Self
+from contextlib import contextmanager
+from typing import IO, Any, Self
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.dataset as ds
 
 from twinviews.labeling.digest import row_digests
 from twinviews.labeling.search import matching, row_number, terms_of
@@ -25,8 +24,8 @@ BATCH_ROWS = 65_536
 class Pool:
     """A table, copied once to a file from which any row can be picked without reading the others.
 
-    The copy is in the folder for temporary files (``TMPDIR``), uncompressed and mapped into memory. It
-    is gone when the pool is closed or forgotten, and when Python ends.
+    The copy is on the disk of temporary files (``TMPDIR``), uncompressed and mapped into memory. It has
+    no name there, so that it is gone when the pool is closed or forgotten, and however Python ends.
 
     Parameters
     ----------
@@ -42,17 +41,10 @@ class Pool:
     """
 
     def __init__(self, reading: Reading) -> None:
-        folder = Path(tempfile.mkdtemp(prefix="twinviews-"))
-        self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        self._path = folder / "table.arrow"
-        try:
-            lengths = _write_copy(reading, self._path)
-        except BaseException:
-            self._remove()
-            raise
-        self._ends = np.cumsum(lengths)
-        self._file = pa.memory_map(str(self._path))
-        self._reader = pa.ipc.open_file(self._file)
+        with _no_room_in_words(), tempfile.TemporaryFile(prefix="twinviews-") as file:
+            self._ends = np.cumsum(_write_copy(reading, file))
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        self._reader: Any = pa.ipc.open_file(pa.py_buffer(mapped))
         self.schema: pa.Schema = self._reader.schema
         self.n_rows = int(self._ends[-1])
 
@@ -63,8 +55,8 @@ class Pool:
         self.close()
 
     def close(self) -> None:
-        self._file.close()
-        self._remove()
+        """Rows that were handed out can still be read; the copy goes with the last of them."""
+        self._reader = None
 
     def rows(self, places: Sequence[int] | np.ndarray) -> pa.Table:
         """Rows by their places, in the order of these."""
@@ -95,10 +87,6 @@ class Pool:
         for i in range(len(self._ends)):
             batch = self._reader.get_batch(i)
             yield batch if columns is None else batch.select(columns)
-
-    def dataset(self) -> ds.Dataset:
-        """All rows, for passes that hold a few batches at a time; read while the pool is open."""
-        return ds.dataset(str(self._path), format="ipc")
 
     def digest(self, row: int, besides: Collection[str] = ()) -> str:
         """Of the values of a row, without the columns named in ``besides``."""
@@ -133,23 +121,29 @@ class Pool:
         return found
 
 
-def _write_copy(reading: Reading, path: Path) -> list[int]:
+def _write_copy(reading: Reading, file: IO[bytes]) -> list[int]:
     """The lengths of the batches that were written."""
     lengths: list[int] = []
+    with pa.ipc.new_file(file, reading.dataset.schema) as writer:
+        for batch in _in_large_batches(_all_rows(reading)):
+            if not lengths and reading.n_rows is not None:
+                _check_room(batch.nbytes / batch.num_rows * reading.n_rows)
+            writer.write_batch(batch)
+            lengths.append(batch.num_rows)
+    file.flush()
+    return lengths
+
+
+@contextmanager
+def _no_room_in_words() -> Iterator[None]:
     try:
-        with pa.ipc.new_file(str(path), reading.dataset.schema) as writer:
-            for batch in _in_large_batches(_all_rows(reading)):
-                if not lengths and reading.n_rows is not None:
-                    _check_room(batch.nbytes / batch.num_rows * reading.n_rows, path.parent)
-                writer.write_batch(batch)
-                lengths.append(batch.num_rows)
+        yield
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
         raise OSError(
             f"No room is left in {tempfile.gettempdir()} for a copy of the table. {_MAKE_ROOM}"
         ) from error
-    return lengths
 
 
 def _all_rows(reading: Reading) -> Iterator[pa.RecordBatch]:
@@ -164,12 +158,13 @@ def _all_rows(reading: Reading) -> Iterator[pa.RecordBatch]:
 _MAKE_ROOM = "Make room, or name another folder in the environment variable TMPDIR"
 
 
-def _check_room(needed: float, folder: Path) -> None:
+def _check_room(needed: float) -> None:
+    folder = tempfile.gettempdir()
     free = shutil.disk_usage(folder).free
     if needed > free:
         raise OSError(
             f"A copy of the table, to pick any row at once, takes about {needed / 1e9:,.1f} GB, and "
-            f"{tempfile.gettempdir()} has {free / 1e9:,.1f} GB left. {_MAKE_ROOM}"
+            f"{folder} has {free / 1e9:,.1f} GB left. {_MAKE_ROOM}"
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -46,8 +47,8 @@ class Sheet:
     # --- labels -------------------------------------------------------------------------------------
 
     def take(self, answers: Mapping[int, Event]) -> None:
-        """What was said of each row by now."""
-        self._answers = answers
+        """What was said of each row by now; what was taken back has not been said."""
+        self._answers = {row: event for row, event in answers.items() if event.entry.answer != "clear"}
         self.labels = self._labels()
         self._free = self._not_answered()
         self.learner.learn(self.labels)
@@ -80,6 +81,14 @@ class Sheet:
         found = place < len(self._own_rows) and self._own_rows[place] == row
         return _plain(self._own_values[place]) if found else None
 
+    def shown_target(self) -> Target:
+        """With the classes that were typed so far, which are offered like the others."""
+        if self.target.task == "regression":
+            return self.target
+        return replace(
+            self.target, classes=tuple(dict.fromkeys([*self.target.classes, *self.labels.y]))
+        )
+
     @property
     def n_labeled(self) -> int:
         """Here, and in the table where nothing was said here."""
@@ -90,43 +99,37 @@ class Sheet:
 
     def _not_answered(self) -> np.ndarray:
         """Places in the sample."""
-        cleared = [row for row, event in self._answers.items() if event.entry.answer == "clear"]
-        answered = [row for row, event in self._answers.items() if event.entry.answer != "clear"]
-        places = self.sample.places
-        done = np.isin(places, answered) | (self._has_own & ~np.isin(places, cleared))
-        return np.flatnonzero(~done)
+        return np.flatnonzero(~(np.isin(self.sample.places, list(self._answers)) | self._has_own))
 
     def next_rows(self, k: int, besides: Collection[int]) -> list[tuple[int, Origin]]:
         """Rows of the table, the most useful first; fewer than k if no more are left."""
         free = self._free
         if besides:
             free = free[~np.isin(self.sample.places[free], list(besides))]
-        if len(free) == 0:
-            return self._beyond_the_sample(k, besides)
-        found: list[tuple[int, Origin]] = []
         n_random = self._due_at_random(min(k, len(free)))
         drawn = self._rng.choice(free, n_random, replace=False)
-        found += [(int(self.sample.places[place]), "random") for place in drawn]
+        found: list[tuple[int, Origin]] = [(int(self.sample.places[one]), "random") for one in drawn]
         others = free[~np.isin(free, drawn)]
         if k > n_random and len(others):
             chosen = self.learner.choose(others, min(k - n_random, len(others)), self._rng)
             found += [(int(self.sample.places[place]), "suggested") for place in chosen]
+        if len(found) < k:
+            found += self._beyond_the_sample(k - len(found), {*besides, *(row for row, _ in found)})
         return found
 
     def _due_at_random(self, k: int) -> int:
         """How many of the next k rows are drawn at random."""
         if self.learner.study is None or self.labels.n_labels < FIRST_AT_RANDOM:
             return k
-        drawn = int(self.labels.random.sum())
-        return sum((drawn + extra) * ONE_IN < self.labels.n_labels + extra for extra in range(k))
+        later = self.labels.random[FIRST_AT_RANDOM:]
+        return min(k, max(0, (len(later) + k) // ONE_IN - int(later.sum())))
 
     def _beyond_the_sample(self, k: int, besides: Collection[int]) -> list[tuple[int, Origin]]:
         """The sample is used up: any other rows, one after the other from a random place on."""
         n = self._pool.n_rows
         free = np.ones(n, dtype=bool)
         free[self._own_rows] = False
-        for row, event in self._answers.items():
-            free[row] = event.entry.answer == "clear"
+        free[list(self._answers)] = False
         free[[row for row in besides if 0 <= row < n]] = False
         start = int(self._rng.integers(n))
         rows = np.concatenate([np.flatnonzero(free[start:]) + start, np.flatnonzero(free[:start])])
