@@ -141,6 +141,13 @@ def test_a_kill_leaves_no_copy_behind(moment, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("batches", [[], [pa.record_batch({"x": pa.array([], pa.int64())})]])
+def test_a_table_without_rows_is_refused(batches):
+    empty = ds.dataset(pa.Table.from_batches(batches, pa.schema([("x", pa.int64())])))
+    with pytest.raises(ValueError, match=r"empty\.csv has no rows\. Check the file"):
+        Pool(Reading("empty.csv", empty, (), 0))
+
+
 class Usage(NamedTuple):
     free: int
 

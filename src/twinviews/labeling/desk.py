@@ -320,8 +320,7 @@ class Desk:
             return
         for sheet in self._sheets.values():
             if sheet.study_is_due():
-                sheet.asked_with = sheet.labels.n_labels
-                self._background.ask(Job(sheet.target.name, sheet.target.task, sheet.labels))
+                self._background.ask(Job(sheet.target.name, sheet.target.task, sheet.begin_study()))
                 return
 
     def _finish_study(self, target: str, study: Study | str) -> None:

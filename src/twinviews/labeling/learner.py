@@ -58,6 +58,8 @@ class Learner:
                 else study.model.predict_interval(rows, coverage=COVERAGE)[0]
             )
             change = float(now.predict(rows)[0] - then.predict(rows)[0])
+            if not np.isfinite(value + change):  # after a label that is far too large
+                return None
             low, high = (float(end) + change if np.isfinite(end) else None for end in (low, high))
             return Guess(float(value) + change, low, high)
         log_p = now.predict_log_proba(rows)[0]

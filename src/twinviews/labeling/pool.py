@@ -37,13 +37,15 @@ class Pool:
     OSError
         If there is no room for the copy.
     ValueError
-        If the table is damaged.
+        If the table is damaged, or has no rows.
     """
 
     def __init__(self, reading: Reading) -> None:
         with _no_room_in_words(), tempfile.TemporaryFile(prefix="twinviews-") as file:
             self._ends = np.cumsum(_write_copy(reading, file))
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        if len(self._ends) == 0:
+            raise ValueError(f"{reading.source} has no rows. Check the file, or how it was made.")
         self._reader: Any = pa.ipc.open_file(pa.py_buffer(mapped))
         self.schema: pa.Schema = self._reader.schema
         self.n_rows = int(self._ends[-1])

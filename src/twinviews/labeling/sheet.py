@@ -33,8 +33,8 @@ class Sheet:
         self._numbers: dict[int, np.ndarray] = {}
         self._answers: Mapping[int, Event] = {}
         self._failure: str | None = None
-        self.asked_with = 0  # labels of the last study that was begun
-        self._own_rows, self._own_values = rows, values = own_labels(pool, target)
+        self._studied: Labels | None = None  # of the last study that was begun
+        self._own_rows, self._own_values = rows, values = own_labels(pool, target)  # rows increasing
         self._has_own = np.isin(sample.places, rows)
         some = np.sort(np.random.default_rng(seed).permutation(len(rows))[:_MOST_OWN])
         self._own = Labels(
@@ -154,10 +154,21 @@ class Sheet:
     # --- how the model is doing ---------------------------------------------------------------------
 
     def study_is_due(self) -> bool:
-        n, last = self.labels.n_labels, self.asked_with
         if self.sample.encoder is None or not is_enough(self.target.task, self.labels):
             return False
-        return last == 0 or abs(n - last) >= max(_STUDY_AFTER, int(_STUDY_SHARE * last))
+        n, last = self.labels.n_labels, self._studied
+        if last is None:
+            return True
+        if self.learner.study is None:  # it failed, or was forgotten
+            return n != last.n_labels
+        if not last.pairs() <= self.labels.pairs():  # a slip that it learned from has been corrected
+            return True
+        return n - last.n_labels >= max(_STUDY_AFTER, int(_STUDY_SHARE * last.n_labels))
+
+    def begin_study(self) -> Labels:
+        """What to learn from."""
+        self._studied = self.labels
+        return self.labels
 
     def adopt(self, study: Study | str) -> None:
         if isinstance(study, str):

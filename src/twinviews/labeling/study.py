@@ -29,6 +29,10 @@ class Labels(NamedTuple):
     def n_labels(self) -> int:
         return len(self.rows)
 
+    def pairs(self) -> set[tuple[int, float | str]]:
+        """Rows with what they were labeled."""
+        return set(zip(self.rows.tolist(), self.y.tolist(), strict=True))
+
 
 @dataclass(frozen=True)
 class Study:
@@ -68,6 +72,8 @@ def make_study(task: Task, X: np.ndarray, labels: Labels, seed: int = 0) -> Stud
 def _forecast(model: Any, labels: Labels) -> ErrorForecast | None:
     more = sorted({max(5, round(share * labels.n_labels / 5) * 5) for share in _AHEAD})
     try:
-        return forecast_error(model, labels.X, labels.y, more, random=labels.random)
+        found = forecast_error(model, labels.X, labels.y, more, random=labels.random)
     except ValueError:  # too few at random yet, which the page says in words of its own
         return None
+    # A label such as 1e200, of somebody who leaned on a key, has no square.
+    return found if np.isfinite([*found.curve, *found.promised]).all() else None
