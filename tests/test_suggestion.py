@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import shuffle
 
 from conftest import CLASSIFIERS, REGRESSORS, make
-from twinviews import XNVClassifier, XNVRegressor, suggest, suggestion
+from twinviews import KRRRegressor, XNVClassifier, XNVRegressor, suggest, suggestion
 from twinviews.suggestion import STRATEGIES, doubts
 from twinviews.tables import arrays, arrow
 
@@ -378,3 +378,21 @@ def test_candidates_are_enough_for_a_handful_each(regressor, frame, monkeypatch)
     monkeypatch.setattr(suggestion, "_LEAST_CANDIDATES", 1)
     found = suggest(regressor, frame[NAMES], 20, handful=5, random_state=0)
     assert len(set(found.places)) == 20
+
+
+def test_kernel_ridge_is_in_doubt_far_from_its_labels():
+    """Its features vanish there, and with them what the labels could settle."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3, 3, size=(400, 1))
+    y = np.where((np.arange(400) < 60) & (X[:, 0] < 0), np.sin(X[:, 0]), np.nan)
+    model = KRRRegressor(sigma=0.2, ridge=1e-3).fit(X, y)
+    found = suggest(model, X, 5, y=y, handful=400, random_state=0)
+    assert (found.rows > 0.3).all()
+
+
+def test_a_dask_array_is_refused_with_the_way_out():
+    array = pytest.importorskip("dask.array")
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    model = KRRRegressor().fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="Give a Dask data frame"):
+        suggest(model, array.from_array(X), 2)

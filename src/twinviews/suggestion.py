@@ -106,6 +106,11 @@ def suggest(
     size = max(_LEAST_CANDIDATES, handful * k) if strategy == "best of handfuls" else int(k)
     candidates = _Candidates(model, size, seed, by_doubt=strategy == "uncertainty")
     with one_blas_thread(look=False):
+        if engine_of(rows) == "dask" and not hasattr(rows, "columns"):
+            raise ValueError(
+                "A Dask array has no names of columns, by which a model knows its inputs. Give a Dask "
+                "data frame, or rows.compute()."
+            )
         if _is_table(rows):
             if y is not None:
                 raise ValueError("y goes with rows in memory. Of a table, name the column: target=...")
@@ -122,7 +127,7 @@ def suggest(
                 f"All {found.n_rows:,} rows have a label already. Give rows that have none."
             )
         if strategy == "best of handfuls":
-            T = model._openness().directions(model._features(found.X))
+            T = model._open_directions(found.X)
             rng = np.random.default_rng(seed)
             chosen, worth = best_of_handfuls(T, model._doubt(found.X), int(k), handful, rng)
         else:
@@ -143,7 +148,7 @@ def doubts(model: Any, X: Any) -> np.ndarray:
 def open_directions(model: Any, X: Any) -> np.ndarray:
     """(rows, q) directions of :mod:`twinviews.acquisition`, by what the model's labels leave open."""
     with one_blas_thread(look=False):
-        return model._openness().directions(model._features(model._check_scaled_rows(X)))
+        return model._open_directions(model._check_scaled_rows(X))
 
 
 @dataclass(frozen=True)

@@ -417,6 +417,10 @@ class SemiSupervised(BaseEstimator):
         Z, count = self._features(problem.X), len(problem.Y)
         return Openness.of(Z, count * problem.weight, self._penalty, intercept=self.fit_intercept)
 
+    def _open_directions(self, X: Any) -> np.ndarray:
+        """(rows, q) directions of some rows, by what the labels leave open."""
+        return self._openness().directions(self._features(X))
+
     def _uncertainty(self, X: Any) -> np.ndarray:
         """(rows,) variance of the prediction in units of the noise; rows are on the fit's scale."""
         openness = self._openness()

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from twinviews.estimators._checks import AUTO
 from twinviews.estimators._single_view import ROUNDING_RCOND, RidgeOnView
 from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
@@ -54,6 +56,29 @@ class KRR(RidgeOnView):
     def _learn(self, table: Table, survey: Survey, problems: Sequence[LabeledProblem]) -> None:
         error_of = partial(self._error_of, self._views(survey, problems), problems)
         self.sigma_ = self._choose_sigma(survey.sample.rows, error_of)
+
+    # The features span the labeled rows only. What they leave out of the kernel is open as well, and
+    # far from the labels it is all there is.
+
+    def _open_directions(self, X: Any) -> np.ndarray:
+        K = self._kernel().against(X, self.sigma_)(X)
+        Z = self._features(X)
+        left_out, Q = np.linalg.eigh(K - Z @ Z.T)
+        beyond = Q * np.sqrt(np.maximum(left_out, 0) / self._total_ridge)
+        return np.hstack([super()._open_directions(X), beyond])
+
+    def _uncertainty(self, X: Any) -> np.ndarray:
+        view = self._features
+
+        def left_out(rows: Any) -> np.ndarray:
+            return np.maximum(view.scale - np.square(view(rows)).sum(axis=1), 0)
+
+        return super()._uncertainty(X) + self._by_blocks(left_out, X) / self._total_ridge
+
+    @property
+    def _total_ridge(self) -> float:
+        """Of a loss that is a sum over the labels."""
+        return min(len(problem.Y) for problem in self._problems) * float(self._penalty.min())
 
     def _features_for(self, problems: Sequence[LabeledProblem]) -> View:
         """The labeled rows are the landmarks, so other labels mean another view."""
