@@ -226,8 +226,9 @@ def main() -> None:
         mean = np.mean([one.labels for one in of_it])
         too_many = [one.set_name for one in of_it if one.labels > 1.05 * REFERENCE]
         print(
-            f"{strategy}: mean {mean:.0f} labels instead of {REFERENCE} over {len(of_it)} sets (bar: at "
-            f"most 350); more than {1.05 * REFERENCE:.0f} on {', '.join(too_many) or 'no set'} (bar: none)"
+            f"{strategy}: mean {mean:.0f} labels instead of {REFERENCE} over {len(of_it)} sets (bar: "
+            f"at most 350); more than {1.05 * REFERENCE:.0f} on {', '.join(too_many) or 'no set'} "
+            f"(bar: none)"
         )
     if options.write:
         FOLDER.mkdir(parents=True, exist_ok=True)
