@@ -20,6 +20,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # sets run side by side
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
+from sklearn.isotonic import IsotonicRegression
 
 from twinviews import XNVClassifier, XNVRegressor, suggest
 from twinviews.contest.rounds import Draw, draw
@@ -140,8 +141,11 @@ def jobs_of(ledger: Steps, options: argparse.Namespace) -> list[Job]:
 
 
 def labels_needed(n: np.ndarray, errors: np.ndarray, level: float) -> float:
-    """Where a falling curve first reaches the level; infinite if it does not."""
-    best = np.minimum.accumulate(errors)
+    """Where a curve first reaches the level; infinite if it does not.
+
+    The curve is made to fall by isotonic regression: a running minimum would take luck for skill.
+    """
+    best = IsotonicRegression(increasing=False).fit_transform(n, errors)
     reached = np.flatnonzero(best <= level)
     if len(reached) == 0:
         return np.inf

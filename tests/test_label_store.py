@@ -480,3 +480,18 @@ def test_two_processes_at_once_lose_nothing_and_double_nothing(path):
             last[event.entry.row] = event.number
         stored = {event.number: event.entry.row for event in store.events()}
         assert stored == {number: row for number, row in told if number > 0}
+
+
+@pytest.mark.parametrize("text", ["1,234", "-12,500", "+999,000"])
+def test_a_number_that_may_be_a_thousand_times_as_large_is_refused(text):
+    with pytest.raises(ValueError, match="without a comma"):
+        Target("price", "regression").read(text)
+
+
+def test_numbers_and_classes_are_read_as_people_write_them():
+    price = Target("price", "regression")
+    assert [price.read(text) for text in ("3,5", "3.5", "0,125", "1 000", "-2e6")] == [
+        3.5, 3.5, 0.125, 1000.0, -2e6,
+    ]  # fmt: skip
+    assert Target("kind", "classification", (" a",)).read(" a") == " a"
+    assert Target("kind", "classification", ("a",)).read(" b ") == "b"

@@ -43,8 +43,9 @@ def forecast_error(
     The model is solved again with the first 10 labels, with more, and with all. What each solution
     loses on the labeled rows, those that it has seen left out a tenth at a time, gives the curve; a
     power law through it, resampled with it, gives the promise. A model with a committee is judged by
-    its views, whose curve is then brought to the level of the committee: that takes half a second
-    instead of minutes.
+    its views, whose curve is then brought to the level of the committee, by the errors of both on all
+    labels: that takes half a second instead of minutes. Where rows were suggested, the error is rather
+    too high than too low: leaving one out opens a gap that suggestions had closed.
 
     Parameters
     ----------
@@ -107,16 +108,11 @@ def forecast_error(
         views = views_alone(model)
         losses = np.array([_losses(views, X, y, size, judged) for size in sizes])
         views.relabel(X, y)
-        losses *= _level(model, views)
-        if classes:
-            losses = np.minimum(losses, 1.0)
+        level = _level(model, views, len(y))
     estimate = share_wrong if classes else mean_loss
-    curve, promised = (
-        [estimate(row) for row in losses],
-        forecast(sizes, losses, more_labels, squared=not classes),
-    )
-    if not classes:
-        curve, promised = [one.root() for one in curve], [one.root() for one in promised]
+    curve = [_at_level(estimate(row), level, classes) for row in losses]
+    found = forecast(sizes, losses, more_labels, squared=not classes)
+    promised = [_at_level(one, level, classes) for one in found]
     return ErrorForecast(sizes, curve, more_labels, promised, _baseline(y, judged, classes))
 
 
@@ -169,11 +165,22 @@ def _predict(views: Any, X: Any, y: np.ndarray, seen: np.ndarray, unseen: np.nda
     return views.predict(_safe_indexing(X, unseen))
 
 
-def _level(model: Any, views: Any) -> float:
-    """How the model's error compares to that of its views, on all labels."""
+def _level(model: Any, views: Any, n: int) -> float:
+    """How the model's error compares to that of its views, on all labels.
+
+    Of classes, one wrong row more on either side: none at all would promise that none ever will be.
+    """
     if getattr(model, "_committees", None) is None or not views.loo_error_ > 0:
         return 1.0
-    return float(model.loo_error_ / views.loo_error_)
+    more = 1 / n if is_classifier(model) else 0.0
+    return float((model.loo_error_ + more) / (views.loo_error_ + more))
+
+
+def _at_level(loss: Estimate, level: float, classes: bool) -> Estimate:
+    """As it would be of the committee; of numbers, the root of it."""
+    if classes:
+        return Estimate(*(min(part * level, 1.0) for part in loss))
+    return Estimate(*(part * level for part in loss)).root()
 
 
 def _baseline(y: np.ndarray, judged: np.ndarray, classes: bool) -> float:

@@ -25,7 +25,7 @@ STRATEGIES = ("best of handfuls", "uncertainty", "random")
 # Of how many rows at random the best is taken; chosen on the contest's development half.
 NUMBER_HANDFUL, CLASS_HANDFUL = 5, 50
 # Candidates beyond one handful a row would only be drawn again.
-_LEAST_CANDIDATES = 2000
+_LEAST_CANDIDATES, _MOST_CANDIDATES = 2000, 8000
 
 
 class Suggestions(NamedTuple):
@@ -103,7 +103,9 @@ def suggest(
     elif not isinstance(handful, Integral) or handful < 1:
         raise ValueError(f"handful={handful!r} must be a whole number of at least 1.")
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-    size = max(_LEAST_CANDIDATES, handful * k) if strategy == "best of handfuls" else int(k)
+    size = int(k)
+    if strategy == "best of handfuls":
+        size = max(_LEAST_CANDIDATES, min(handful * size, _MOST_CANDIDATES), size)
     candidates = _Candidates(model, size, seed, by_doubt=strategy == "uncertainty")
     with one_blas_thread(look=False):
         if engine_of(rows) == "dask" and not hasattr(rows, "columns"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Literal
 
@@ -19,7 +20,7 @@ _DEMO = Path("twinviews-demo")
 \b
 Examples:
   twinviews label prices.parquet --target price --task regression
-  twinviews label mails.csv --target kind --classes spam,ham
+  twinviews label parcels.csv --target kind --classes box,letter,tube
   twinviews label lab.xlsx --target result --target quality
   twinviews label --demo
 """,
@@ -46,12 +47,14 @@ Examples:
 )
 @click.option(
     "--port",
-    type=click.IntRange(1, 65535),
+    type=click.IntRange(1024, 65535),
     help="Of the page; the one of last time, or a free one, if not said.",
 )
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 @click.option("--demo", is_flag=True, help=f"On a table made for it, in the folder {_DEMO}.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of everything random.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Of the fits, and of rows that may be asked."
+)
 @table_options
 def label(
     table: str | None,
@@ -87,7 +90,12 @@ def label(
         assert table is not None, "asked for above"
         label_rows(
             table, target, task=task,
-            classes=[name.strip() for name in (classes or "").split(",") if name.strip()],
+            classes=_names(classes),
             labels=labels, port=port, browser=not no_browser, seed=seed, reading=reading._asdict(),
             say=say,
         )  # fmt: skip
+
+
+def _names(text: str | None) -> list[str]:
+    """With commas between; quotes around a name that has one."""
+    return [name.strip() for row in csv.reader([text or ""]) for name in row if name.strip()]

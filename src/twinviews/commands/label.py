@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import socket
 import webbrowser
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,11 +65,13 @@ def label_rows(
             for name in targets
             if task or classes or name not in known
         ]
-        desk = Desk(found, path.name, file, wanted, kinds=kinds, seed=seed)
+    desk = Desk(found, path.name, file, wanted, kinds=kinds, seed=seed)
     with desk:
         for one in desk.targets():
             state = desk.state(one.name)
             say(f"{one.name}: {state.labeled:,} labels in {state.rows:,} rows; {one.task}")
+        if desk.problem:
+            say(f"Nothing can be learned from this table, so rows come at random: {desk.problem}")
         say(f"Labels are kept in {file}; the table itself is never changed.")
         _serve(desk, file, port, browser, say)
     say("Stopped. Every label is kept; the same command goes on from here.")
@@ -132,7 +136,8 @@ def _last_address(file: Path) -> Address | None:
 def _remember(file: Path, address: Address) -> None:
     """For this user's eyes only, and never beside the table, where others may look."""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.chmod(0o700)
         replace_file(file, json.dumps(address._asdict()).encode())
         file.chmod(0o600)
     except OSError:
@@ -150,14 +155,18 @@ def _serve(desk: Desk, labels: Path, port: int | None, browser: bool, say: Say) 
         if browser and not _opens(url):
             say("No browser was found to open it in.")
 
-    if port is None and last is not None:
-        try:
-            serve(desk, port=last.port, token=last.token, ready=ready)
-            return
-        except OSError:  # taken, perhaps by somebody who labels the same table
-            last = None
+    if port is None and last is not None and _is_free(last.port):
+        serve(desk, port=last.port, token=last.token, ready=ready)
+        return
     token = last.token if last is not None and last.port == port else None
     serve(desk, port=port or 0, token=token, ready=ready)
+
+
+def _is_free(port: int) -> bool:
+    """Whether nobody listens there, as somebody who labels the same table may."""
+    with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+        return True
+    return False
 
 
 def _opens(url: str) -> bool:

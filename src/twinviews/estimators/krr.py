@@ -78,7 +78,10 @@ class KRR(RidgeOnView):
     @property
     def _total_ridge(self) -> float:
         """Of a loss that is a sum over the labels."""
-        return min(len(problem.Y) for problem in self._problems) * float(self._penalty.min())
+        least = np.finfo(float).eps * self._features.scale  # a ridge of 0 is rounding
+        return max(
+            min(len(problem.Y) for problem in self._problems) * float(self._penalty.min()), least
+        )
 
     def _features_for(self, problems: Sequence[LabeledProblem]) -> View:
         """The labeled rows are the landmarks, so other labels mean another view."""

@@ -25,6 +25,7 @@ class Job(NamedTuple):
     target: str
     task: Task
     labels: Labels
+    seed: int
 
 
 class Background:
@@ -60,11 +61,13 @@ class Background:
             self._pipe.send(job)
 
     def _listen(self, pipe: Connection) -> None:
-        with suppress(EOFError, OSError):
-            while True:
+        while True:
+            try:
                 target, outcome = pipe.recv()
-                self._asked = None
-                self._done(target, outcome)
+            except (EOFError, OSError):
+                break
+            self._asked = None
+            self._done(target, outcome)
         if self._asked is not None and not pipe.closed:
             target, self._asked = self._asked.target, None
             self._done(target, _KILLED)
@@ -82,11 +85,11 @@ def _work(pipe: Connection, X: np.ndarray) -> None:
     end_with_parent()
     try:
         while True:
-            target, task, labels = pipe.recv()
+            target, task, labels, seed = pipe.recv()
             try:
-                outcome: Study | str = make_study(task, X, labels)
-            except ValueError as error:
-                outcome = str(error)
+                outcome: Study | str = make_study(task, X, labels, seed)
+            except Exception as error:  # the page goes on, and tells it
+                outcome = str(error) if isinstance(error, ValueError) else repr(error)
             pipe.send((target, outcome))
     except (EOFError, BrokenPipeError):
         return

@@ -68,7 +68,6 @@ class Desk:
         self._name, self._kinds, self._seed = name, dict(kinds or {}), seed
         self._lock = threading.RLock()
         self._background: Background | None = None
-        self._exported: tempfile.TemporaryDirectory[str] | None = None
         self._pool = Pool(reading)
         try:
             identity = Identity(name, self._pool.n_rows, tuple(self._pool.schema.names))
@@ -76,6 +75,7 @@ class Desk:
         except BaseException:
             self._pool.close()
             raise
+        self._exports = tempfile.TemporaryDirectory(prefix="twinviews-")
         try:
             for target in targets:
                 self._add(target)
@@ -113,10 +113,9 @@ class Desk:
     def close(self) -> None:
         if self._background is not None:
             self._background.close()
-        if self._exported is not None:
-            self._exported.cleanup()
         self._store.close()
         self._pool.close()
+        self._exports.cleanup()
 
     def __enter__(self) -> Self:
         return self
@@ -126,6 +125,11 @@ class Desk:
 
     def targets(self) -> tuple[Target, ...]:
         return self._store.targets()
+
+    @property
+    def problem(self) -> str:
+        """Why no model can learn from the table, if so."""
+        return self._sample.problem
 
     # --- what is shown ------------------------------------------------------------------------------
 
@@ -172,7 +176,10 @@ class Desk:
         """A row that the user looked up."""
         with self._lock:
             self._catch_up()
-            return self._card(self._sheet(target), row, "chosen")
+            event = self._store.current(target, row)
+            # Whoever corrects a row that was drawn at random does not make it another kind of row.
+            origin = "chosen" if event is None else event.entry.origin
+            return self._card(self._sheet(target), row, origin)
 
     def _card(self, sheet: Sheet, row: int, origin: Origin) -> Card:
         rows = self._pool.rows([row])
@@ -244,7 +251,7 @@ class Desk:
         """Store what was said of a row; it is on the disk when this returns."""
         with self._lock:
             self._sheet(entry.target)
-            digest = self._pool.digest(entry.row, [entry.target])
+            digest = self._pool.digest(entry.row, [one.name for one in self._store.targets()])
             event = self._store.record(entry, digest)
             self._catch_up()
             return event
@@ -263,17 +270,15 @@ class Desk:
             if target.name not in known:
                 self._lay_out()
             else:
-                self._sheets[target.name].target = self._store.target(target.name)
+                self._sheet(target.name).target = self._store.target(target.name)
 
     def export(self, form: str) -> tuple[str, Path]:
-        """A file name to offer, and the file; it stays until the next one, or until closed."""
+        """A file name to offer, and the file in a folder of its own, until the desk is closed."""
         if form not in _FORMS:
             raise ValueError(f"There is no form {form!r}. Choose one of {', '.join(_FORMS)}.")
         stem = Path(self._name).stem
         name = f"{stem}{_FORMS[form]}" if form == "labels.csv" else f"{stem}.labeled{_FORMS[form]}"
-        with self._lock:
-            self._exported = self._exported or tempfile.TemporaryDirectory(prefix="twinviews-")
-            out = Path(self._exported.name) / name
+        out = Path(tempfile.mkdtemp(dir=self._exports.name)) / name
         if form == "labels.csv":
             export_labels(self._store, out)
         else:
@@ -320,7 +325,8 @@ class Desk:
             return
         for sheet in self._sheets.values():
             if sheet.study_is_due():
-                self._background.ask(Job(sheet.target.name, sheet.target.task, sheet.begin_study()))
+                name, task = sheet.target.name, sheet.target.task
+                self._background.ask(Job(name, task, sheet.begin_study(), self._seed))
                 return
 
     def _finish_study(self, target: str, study: Study | str) -> None:

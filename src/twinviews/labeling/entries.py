@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,6 +22,8 @@ class Target:
 
     def read(self, text: str) -> float | str:
         """A typed label, or an error that says what was expected."""
+        if text in self.classes:
+            return text
         text = text.strip()
         if not text:
             raise ValueError(f"{self.name} is blank. Type a value, or skip the row.")
@@ -31,6 +34,11 @@ class Target:
 
 def _number(text: str, name: str) -> float:
     plain = text.replace("\N{MINUS SIGN}", "-").replace("\N{NO-BREAK SPACE}", "").replace(" ", "")
+    if re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", plain):
+        whole, decimal = plain.replace(",", ""), plain.replace(",", ".")
+        raise ValueError(
+            f"{text!r} may be {whole} or {decimal}. Write {name} without a comma, as one of these."
+        )
     if plain.count(",") == 1 and "." not in plain:
         plain = plain.replace(",", ".")
     try:

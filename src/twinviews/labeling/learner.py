@@ -60,7 +60,9 @@ class Learner:
             change = float(now.predict(rows)[0] - then.predict(rows)[0])
             if not np.isfinite(value + change):  # after a label that is far too large
                 return None
-            low, high = (float(end) + change if np.isfinite(end) else None for end in (low, high))
+            # Until the next study the interval holds what was said there, too.
+            low = float(low) + min(change, 0.0) if np.isfinite(low) else None
+            high = float(high) + max(change, 0.0) if np.isfinite(high) else None
             return Guess(float(value) + change, low, high)
         log_p = now.predict_log_proba(rows)[0]
         if list(now.classes_) == list(then.classes_):
@@ -88,4 +90,4 @@ class Learner:
     def share_surer(self, place: int) -> float:
         """Of how many rows of the sample the last study was surer than of this one."""
         assert self.study is not None, "asked of rows that were suggested"
-        return float(np.mean(self.study.doubt < self.study.doubt[place]))
+        return min(float(np.mean(self.study.doubt < self.study.doubt[place])), 0.99)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -21,7 +20,8 @@ MOST_NUMBERS = 20_000_000
 class Sample(NamedTuple):
     places: np.ndarray  # (m,) rows of the table, increasing
     X: np.ndarray  # (m, D)
-    encoder: TableEncoder | None  # None: no column says anything
+    encoder: TableEncoder | None  # None: there is nothing to learn from
+    problem: str  # why
     inputs: tuple[str, ...]  # columns of the table
     groups: np.ndarray  # (D,) the input that each number comes from
     mean: np.ndarray  # (D,)
@@ -36,10 +36,12 @@ class Sample(NamedTuple):
         places = np.sort(rng.choice(pool.n_rows, min(pool.n_rows, MOST_ROWS), replace=False))
         rows = pool.rows(places).select(list(inputs))
         known = {name: kind for name, kind in kinds.items() if name in inputs}
-        encoder, X = None, np.empty((len(places), 0))
-        with suppress(ValueError):  # empty columns, names of rows: there is nothing to learn from
+        encoder, X, problem = None, np.empty((len(places), 0)), ""
+        try:
             encoder = TableEncoder(known).fit(rows)
             X = encoder.transform(rows)
+        except ValueError as error:  # empty columns, names of rows
+            encoder, problem = None, str(error)
         if X.size > MOST_NUMBERS:
             some = np.sort(rng.choice(len(X), MOST_NUMBERS // X.shape[1], replace=False))
             places, X = places[some], X[some]
@@ -47,7 +49,7 @@ class Sample(NamedTuple):
         spread = np.where(spread > 0, spread, 1.0)
         mixed = (X[rng.permutation(len(X))[:1000]] - mean) / spread
         groups = _groups(encoder, inputs)
-        return cls(places, X, encoder, inputs, groups, mean, spread, typical_distance(mixed))
+        return cls(places, X, encoder, problem, inputs, groups, mean, spread, typical_distance(mixed))
 
     def numbers(self, rows: pa.Table) -> np.ndarray:
         """(rows, D) of any rows of the table."""

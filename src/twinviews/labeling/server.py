@@ -293,6 +293,8 @@ def _with_errors(work: Endpoint) -> Endpoint:
             return _json({"error": str(error)}, HTTPStatus.BAD_REQUEST)
         except asked.TooLargeError as error:
             return _json({"error": str(error)}, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        except OSError as error:  # a full disk, a file that another program keeps locked
+            return _json({"error": f"{error}."}, HTTPStatus.SERVICE_UNAVAILABLE)
         except ClientDisconnect:
             return Response(status_code=HTTPStatus.BAD_REQUEST)  # nobody reads it
         except Exception as error:

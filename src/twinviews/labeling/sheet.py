@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from twinviews.labeling.entries import Event, Origin, Target
+from twinviews.forecast import LEAST_JUDGED
+from twinviews.labeling.entries import Event, Origin, Target, Task
 from twinviews.labeling.learner import Learner
 from twinviews.labeling.pool import Pool
 from twinviews.labeling.sample import Sample
@@ -38,7 +39,7 @@ class Sheet:
         self._has_own = np.isin(sample.places, rows)
         some = np.sort(np.random.default_rng(seed).permutation(len(rows))[:_MOST_OWN])
         self._own = Labels(
-            rows[some], sample.numbers(pool.rows(rows[some])), values[some], np.ones(len(some), bool)
+            rows[some], sample.numbers(pool.rows(rows[some])), values[some], _origins(len(some))
         )
         self.learner = Learner(target.task, sample.X)
         self.labels = self._own
@@ -70,9 +71,9 @@ class Sheet:
         rows = np.array([event.entry.row for event in events])
         X = np.array([self._numbers[row] for row in rows.tolist()])
         y = np.array([event.entry.value for event in events], dtype=own.y.dtype)
-        random = np.array([event.entry.origin in ("random", "imported") for event in events])
+        origin = np.array([event.entry.origin for event in events], dtype=object)
         return Labels(
-            *(np.concatenate(pair) for pair in zip(own, Labels(rows, X, y, random), strict=True))
+            *(np.concatenate(pair) for pair in zip(own, Labels(rows, X, y, origin), strict=True))
         )
 
     def label_of(self, row: int) -> float | str | None:
@@ -93,7 +94,7 @@ class Sheet:
     def n_labeled(self) -> int:
         """Here, and in the table where nothing was said here."""
         said = sum(event.entry.answer == "label" for event in self._answers.values())
-        return said + len(self._own_rows) - int(np.isin(list(self._answers), self._own_rows).sum())
+        return said + len(self._own_rows) - sum(self.label_of(row) is not None for row in self._answers)
 
     # --- who is asked next --------------------------------------------------------------------------
 
@@ -121,19 +122,21 @@ class Sheet:
         """How many of the next k rows are drawn at random."""
         if self.learner.study is None or self.labels.n_labels < FIRST_AT_RANDOM:
             return k
-        later = self.labels.random[FIRST_AT_RANDOM:]
+        asked = np.isin(self.labels.origin, ("random", "suggested"))
+        later = self.labels.random[FIRST_AT_RANDOM:][asked[FIRST_AT_RANDOM:]]
         return min(k, max(0, (len(later) + k) // ONE_IN - int(later.sum())))
 
     def _beyond_the_sample(self, k: int, besides: Collection[int]) -> list[tuple[int, Origin]]:
-        """The sample is used up: any other rows, one after the other from a random place on."""
+        """The sample is used up: any other rows."""
         n = self._pool.n_rows
         free = np.ones(n, dtype=bool)
         free[self._own_rows] = False
         free[list(self._answers)] = False
         free[[row for row in besides if 0 <= row < n]] = False
-        start = int(self._rng.integers(n))
-        rows = np.concatenate([np.flatnonzero(free[start:]) + start, np.flatnonzero(free[:start])])
-        return [(int(row), "random") for row in rows[:k]]
+        left = np.flatnonzero(free)
+        return [
+            (int(row), "random") for row in self._rng.choice(left, min(k, len(left)), replace=False)
+        ]
 
     def reason(self, row: int, origin: Origin) -> str:
         """Why this row, in words."""
@@ -148,13 +151,13 @@ class Sheet:
             return "suggested"
         surer = self.learner.share_surer(place)
         if surer < 0.5:
-            return "unlike the rows labeled so far"
+            return "of a handful of rows drawn at random, the one most worth a label"
         return f"the model is less sure of it than of {surer:.0%} of the rows"
 
     # --- how the model is doing ---------------------------------------------------------------------
 
     def study_is_due(self) -> bool:
-        if self.sample.encoder is None or not is_enough(self.target.task, self.labels):
+        if self.sample.encoder is None or not is_enough(self.labels):
             return False
         n, last = self.labels.n_labels, self._studied
         if last is None:
@@ -191,7 +194,7 @@ class Sheet:
         now = study.forecast.now.value
         found = zip(study.forecast.more.tolist(), study.forecast.promised, strict=True)
         return tuple(
-            Promise(more, value, lower, upper, _promise_in_words(more, now, value))
+            Promise(more, value, lower, upper, _promise_in_words(more, now, value, self.target.task))
             for more, (value, lower, upper) in found
         )
 
@@ -202,7 +205,7 @@ class Sheet:
     def words(self, busy: bool) -> str:
         """What the model is doing."""
         if self.sample.encoder is None:
-            return "no column of this table says anything that a model could learn from"
+            return f"no model: {self.sample.problem}"
         study = self.learner.study
         if study is None:
             if self._failure is not None:
@@ -214,17 +217,24 @@ class Sheet:
         learned = f"learned from {study.n_labels:,} labels"
         if since:
             learned += f", and {since} since then" if since > 0 else f", {-since} of them taken back"
+        if study.forecast is not None and not self.labels.random.sum() >= LEAST_JUDGED:
+            learned += (
+                "; judged by labels from elsewhere until there are enough of rows drawn at random"
+            )
         return f"{learned}; a closer look is being taken" if busy else learned
+
+
+def _origins(count: int) -> np.ndarray:
+    """Of labels that the table has itself."""
+    return np.full(count, "imported", dtype=object)
 
 
 def _plain(value: object) -> float | str:
     return value if isinstance(value, str) else float(value)  # type: ignore[arg-type]
 
 
-def _promise_in_words(more: int, now: float, then: float) -> str:
-    if now <= 0:
-        return f"{more} more labels could not make it better than this"
-    fall = 1 - then / now
-    if fall < 0.01:
+def _promise_in_words(more: int, now: float, then: float, task: Task) -> str:
+    if not then < 0.99 * now:
         return f"{more} more labels would hardly lower it"
-    return f"{more} more labels would lower it by about {fall:.0%}"
+    error = f"{then:.2g}" if task == "regression" else f"{then:.1%}"
+    return f"{more} more labels would bring it to about {error}"

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twinviews import XNVClassifier, XNVRegressor, forecast_error
+from twinviews.forecast import LEAST_JUDGED
 from twinviews.labeling.entries import Task
 from twinviews.stopping import LEAST_LABELS, ErrorForecast, views_alone
 from twinviews.suggestion import doubts
@@ -23,7 +24,23 @@ class Labels(NamedTuple):
     rows: np.ndarray  # (n,) places in the table
     X: np.ndarray  # (n, D)
     y: np.ndarray  # (n,) float64, or object of str
-    random: np.ndarray  # (n,) whether a row was drawn at random, so that the error may be judged by it
+    origin: np.ndarray  # (n,) how each row came to be asked
+
+    @property
+    def random(self) -> np.ndarray:
+        """(n,) bool: rows drawn at random"""
+        return self.origin == "random"
+
+    @property
+    def judged(self) -> np.ndarray:
+        """(n,) bool: rows that the error is judged by.
+
+        Those drawn at random; while there are too few, those that came from elsewhere too.
+        """
+        random = self.random
+        if random.sum() >= LEAST_JUDGED:
+            return random
+        return random | (self.origin == "imported")
 
     @property
     def n_labels(self) -> int:
@@ -47,7 +64,7 @@ class Study:
     forecast: ErrorForecast | None  # None: too few rows to judge by
 
 
-def is_enough(task: Task, labels: Labels) -> bool:
+def is_enough(labels: Labels) -> bool:
     """Whether there is something to learn."""
     return labels.n_labels >= LEAST_LABELS and len(np.unique(labels.y.astype(str))) > 1
 
@@ -72,7 +89,7 @@ def make_study(task: Task, X: np.ndarray, labels: Labels, seed: int = 0) -> Stud
 def _forecast(model: Any, labels: Labels) -> ErrorForecast | None:
     more = sorted({max(5, round(share * labels.n_labels / 5) * 5) for share in _AHEAD})
     try:
-        found = forecast_error(model, labels.X, labels.y, more, random=labels.random)
+        found = forecast_error(model, labels.X, labels.y, more, random=labels.judged)
     except ValueError:  # too few at random yet, which the page says in words of its own
         return None
     # A label such as 1e200, of somebody who leaned on a key, has no square.

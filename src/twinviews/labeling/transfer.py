@@ -59,13 +59,20 @@ def _as_labels(column: pa.Array, target: Target) -> pa.Array:
 
 
 def changed_rows(store: LabelStore, pool: Pool) -> list[int]:
-    """Labeled rows whose values are no longer those that were labeled, but for the label."""
+    """Labeled rows whose values are no longer those that were labeled, but for the labels.
+
+    A digest leaves out the targets that there were when it was made: the first one, the first two, and
+    so on, as targets are only ever added.
+    """
+    names = [target.name for target in store.targets()]
     changed: set[int] = set()
-    for target in store.targets():
-        then = store.digests(target.name)
-        now = pool.digests(list(then), besides=[target.name])
-        pairs = zip(then.items(), now, strict=True)
-        changed |= {row for (row, digest), digest_now in pairs if digest != digest_now}
+    for target in names:
+        then = store.digests(target)
+        left = list(then)
+        for count in range(len(names), names.index(target), -1):
+            now = pool.digests(left, besides=names[:count])
+            left = [row for row, digest in zip(left, now, strict=True) if then[row] != digest]
+        changed |= set(left)
     return sorted(changed)
 
 
@@ -156,7 +163,8 @@ def import_labels(store: LabelStore, pool: Pool, target: str, name: str, content
             Entry(uuid4().hex, target, one.row, one.answer, one.value, one.origin, expects)
             for one, expects in new
         ]
-        digests = pool.digests([entry.row for entry in entries], besides=[target])
+        names = [one.name for one in store.targets()]
+        digests = pool.digests([entry.row for entry in entries], besides=names)
         try:
             store.record_all(entries, digests)
             break

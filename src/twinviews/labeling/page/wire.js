@@ -116,6 +116,7 @@ export class Wire {
     } catch {
       throw this.#away("What answers at this address is not the label page's server.");
     }
+    if (answer.status === 503) throw this.#away(value.error); // the disk is full, or its file locked
     if (!answer.ok) throw new Refused(answer.status, value);
     return value;
   }
