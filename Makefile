@@ -20,8 +20,9 @@ demo: $(READY)
 label-demo: $(READY)
 	$(BIN)/twinviews label --demo
 
+# Two workers of one BLAS thread each: with more they would wait for each other. Tests of threads ask for theirs.
 test: $(READY)
-	$(BIN)/python -m pytest --numprocesses 2
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2
 
 check: $(READY)
 	$(BIN)/ruff check .
