@@ -67,6 +67,22 @@ def digits():
     return Labeled(X / 16, y, few)
 
 
+@pytest.fixture(scope="module")  # while it runs, no other test of the process can have an event loop
+def browser():
+    """Chromium without a screen; skipped where there is none, but not in CI."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        outcome = pytest.fail if os.environ.get("CI") else pytest.skip
+        outcome("Pages are tested in Chromium, and there is no chromium on this machine")
+    from playwright.sync_api import sync_playwright
+
+    flags = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium, args=flags)
+        yield running
+        running.close()
+
+
 def local_spark():
     """A Spark session on loopback that retries failed tasks; skipped without Java, but not in CI."""
     if shutil.which("java") is None:

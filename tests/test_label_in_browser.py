@@ -3,9 +3,7 @@
 import csv
 import http.client
 import json
-import os
 import re
-import shutil
 import subprocess
 import sys
 from urllib.parse import urlencode, urlsplit
@@ -13,27 +11,14 @@ from urllib.parse import urlencode, urlsplit
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 from sklearn.datasets import load_digits
 
 import label_desks
 from label_desks import EXPORTED, HOSTILE
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 NARROW, PHONE, SCREEN = 320, 390, 1280
 HEAVIEST = 300_000  # bytes
-
-
-@pytest.fixture(scope="module")
-def browser():
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        outcome = pytest.fail if os.environ.get("CI") else pytest.skip
-        outcome("The page is tested in Chromium, and there is no chromium on this machine")
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield running
-        running.close()
 
 
 class Served:

@@ -1,13 +1,10 @@
 """The report in Chromium: nothing runs, nothing is fetched, and everyone can read it."""
 
-import os
 import re
-import shutil
 from itertools import pairwise
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
 
 from report_tables import (
     HOSTILE,
@@ -21,7 +18,6 @@ from report_tables import (
 from twinviews.report import gather, write_report
 from twinviews.report.words import visible
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 PHONE, DESK = 390, 1280
 LEAST_CONTRAST = 4.5  # WCAG 2.2, level AA, for text
 
@@ -43,18 +39,6 @@ TEXTS = """() => {
     return [text, colour, behind(element), parseFloat(style.fontSize)];
   });
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        outcome = pytest.fail if os.environ.get("CI") else pytest.skip
-        outcome("The report is tested in Chromium, and there is no chromium on this machine")
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 import datetime
 
+import dask.array as dask_array
 import joblib
 import numpy as np
 import pandas as pd
@@ -391,8 +392,7 @@ def test_kernel_ridge_is_in_doubt_far_from_its_labels():
 
 
 def test_a_dask_array_is_refused_with_the_way_out():
-    array = pytest.importorskip("dask.array")
     X = np.random.default_rng(0).normal(size=(50, 2))
     model = KRRRegressor().fit(X, X[:, 0])
     with pytest.raises(ValueError, match="Give a Dask data frame"):
-        suggest(model, array.from_array(X), 2)
+        suggest(model, dask_array.from_array(X), 2)

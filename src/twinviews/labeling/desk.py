@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from twinviews.labeling.background import Background, Job
-from twinviews.labeling.entries import Entry, Event, Origin, Target
+from twinviews.labeling.entries import Entry, Event, Origin, Target, plain_label
 from twinviews.labeling.neighbours import nearest
 from twinviews.labeling.places import Places, text_of
 from twinviews.labeling.pool import Pool
@@ -217,7 +217,7 @@ class Desk:
         return tuple(
             Neighbour(
                 int(rows[near.place]),
-                _plain(values[near.place]),
+                plain_label(values[near.place]),
                 near.likeness,
                 tuple(self._difference(cells, place, column) for column in near.columns),
             )
@@ -334,7 +334,3 @@ class Desk:
             if target in self._sheets:
                 self._sheets[target].adopt(study)
             self._ask_for_a_study()
-
-
-def _plain(value: Any) -> float | str:
-    return value if isinstance(value, str) else float(value)

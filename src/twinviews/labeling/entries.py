@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Task = Literal["regression", "classification"]
 Answer = Literal["label", "skip", "unsure", "clear"]
@@ -32,6 +32,11 @@ class Target:
         return _number(text, self.name)
 
 
+def plain_label(value: Any) -> float | str:
+    """As JSON and people have it, whatever array it comes from."""
+    return value if isinstance(value, str) else float(value)
+
+
 def _number(text: str, name: str) -> float:
     plain = text.replace("\N{MINUS SIGN}", "-").replace("\N{NO-BREAK SPACE}", "").replace(" ", "")
     if re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", plain):
@@ -50,6 +55,10 @@ def _number(text: str, name: str) -> float:
             f"{name} must be a number, and {text!r} is none. Type one such as 3.5 or -2e6."
         )
     return number
+
+
+# Of the key of an entry; a UUID has 36 letters.
+LONGEST_KEY = 100
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ class Learner:
     def __init__(self, task: Task, X: np.ndarray) -> None:
         self.task, self.X = task, X  # (m, D) the sample
         self.study: Study | None = None
+        self.failure: str | None = None  # why there is no model
         self._views: Any = None
 
     def adopt(self, study: Study, labels: Labels) -> None:
@@ -32,16 +33,17 @@ class Learner:
         self.learn(labels)
 
     def learn(self, labels: Labels) -> None:
-        """Solve again; with too few labels left after an undo, forget."""
+        """Solve again; if too few labels are left after an undo, say so and forget."""
         if self.study is None:
             return
         views = copy(self.study.views)
         try:
             views.relabel(labels.X, labels.y)
-        except ValueError:
+        except ValueError as error:
             self.study = self._views = None
+            self.failure = str(error)
         else:
-            self._views = views
+            self._views, self.failure = views, None
 
     def guess(self, x: np.ndarray, place: int | None) -> Guess | None:
         """For a row (D,), which may be a place in the sample."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from twinviews.forecast import LEAST_JUDGED
-from twinviews.labeling.entries import Event, Origin, Target, Task
+from twinviews.labeling.entries import Event, Origin, Target, Task, plain_label
 from twinviews.labeling.learner import Learner
 from twinviews.labeling.pool import Pool
 from twinviews.labeling.sample import Sample
@@ -33,7 +33,6 @@ class Sheet:
         self._rng = np.random.default_rng()  # two tabs should be asked different rows
         self._numbers: dict[int, np.ndarray] = {}
         self._answers: Mapping[int, Event] = {}
-        self._failure: str | None = None
         self._studied: Labels | None = None  # of the last study that was begun
         self._own_rows, self._own_values = rows, values = own_labels(pool, target)  # rows increasing
         self._has_own = np.isin(sample.places, rows)
@@ -80,7 +79,7 @@ class Sheet:
         """What the table itself has."""
         place = int(np.searchsorted(self._own_rows, row))
         found = place < len(self._own_rows) and self._own_rows[place] == row
-        return _plain(self._own_values[place]) if found else None
+        return plain_label(self._own_values[place]) if found else None
 
     def shown_target(self) -> Target:
         """With the classes that were typed so far, which are offered like the others."""
@@ -175,9 +174,8 @@ class Sheet:
 
     def adopt(self, study: Study | str) -> None:
         if isinstance(study, str):
-            self._failure = study
+            self.learner.failure = study
         else:
-            self._failure = None
             self.learner.adopt(study, self.labels)
 
     def curve(self) -> tuple[ErrorNow, ...]:
@@ -208,8 +206,8 @@ class Sheet:
             return f"no model: {self.sample.problem}"
         study = self.learner.study
         if study is None:
-            if self._failure is not None:
-                return f"no model yet: {self._failure}"
+            if self.learner.failure is not None:
+                return f"no model yet: {self.learner.failure}"
             if busy:
                 return "learning from the first labels"
             return "learns from 10 labels on, of two values or classes at least"
@@ -227,10 +225,6 @@ class Sheet:
 def _origins(count: int) -> np.ndarray:
     """Of labels that the table has itself."""
     return np.full(count, "imported", dtype=object)
-
-
-def _plain(value: object) -> float | str:
-    return value if isinstance(value, str) else float(value)  # type: ignore[arg-type]
 
 
 def _promise_in_words(more: int, now: float, then: float, task: Task) -> str:

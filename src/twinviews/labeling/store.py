@@ -13,10 +13,17 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, get_args
 
 from twinviews.labeling.database import Database
-from twinviews.labeling.entries import Answer, ConflictError, Entry, Event, Origin, Target
+from twinviews.labeling.entries import (
+    LONGEST_KEY,
+    Answer,
+    ConflictError,
+    Entry,
+    Event,
+    Origin,
+    Target,
+)
 
 _FORMAT = "1"
-_LONGEST_KEY = 100
 _SCHEMA = (
     "CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
     "CREATE TABLE sittings (number INTEGER PRIMARY KEY AUTOINCREMENT, opened TEXT NOT NULL)",
@@ -423,8 +430,8 @@ def _checked_value(entry: Entry, target: Target) -> float | str | None:
 
 
 def _check_key(key: str) -> None:
-    if not 0 < len(key) <= _LONGEST_KEY:
-        raise ValueError(f"A key of {len(key)} letters must have 1 to {_LONGEST_KEY}.")
+    if not 0 < len(key) <= LONGEST_KEY:
+        raise ValueError(f"A key of {len(key)} letters must have 1 to {LONGEST_KEY}.")
     _check_text(key)
 
 

@@ -87,10 +87,10 @@ def make_study(task: Task, X: np.ndarray, labels: Labels, seed: int = 0) -> Stud
 
 
 def _forecast(model: Any, labels: Labels) -> ErrorForecast | None:
-    more = sorted({max(5, round(share * labels.n_labels / 5) * 5) for share in _AHEAD})
-    try:
-        found = forecast_error(model, labels.X, labels.y, more, random=labels.judged)
-    except ValueError:  # too few at random yet, which the page says in words of its own
+    """None while there are too few rows to judge by."""
+    if labels.judged.sum() < LEAST_JUDGED:
         return None
+    more = sorted({max(5, round(share * labels.n_labels / 5) * 5) for share in _AHEAD})
+    found = forecast_error(model, labels.X, labels.y, more, random=labels.judged)
     # A label such as 1e200, of somebody who leaned on a key, has no square.
     return found if np.isfinite([*found.curve, *found.promised]).all() else None

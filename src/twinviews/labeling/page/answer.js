@@ -92,10 +92,6 @@ export class AnswerForm {
     this.#warn(words);
   }
 
-  tell(words) {
-    this.#warn(words);
-  }
-
   #say(answer, text) {
     if (this.busy) return;
     this.#setBusy(true);

@@ -110,7 +110,7 @@ function showText(element, text) {
 }
 
 export function guessWords(guess) {
-  if (guess === null) return ["The model makes no guess yet. It needs a few more labels."];
+  if (guess === null) return ["The model makes no guess yet; what it waits for is said below the curve."];
   const said = make("strong", {}, apart(short(label(rounded(guess.value, guess)))));
   if (guess.probabilities.length) {
     const sure = guess.probabilities.find(one => one.name === guess.value) ?? guess.probabilities[0];
