@@ -1,11 +1,11 @@
-# One command each: make demo, make label-demo, make test, make check, make docs, make bench, make replicate. The first one makes the environment.
+# One command each: make demo, make label-demo, make test, make check, make docs, make bench, make trust, make replicate. The first one makes the environment.
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 # Not unlabeled.py and label_next.py, which take an hour and data files of your own.
 BENCHMARKS := start_up fit_speed against_exact rows files clusters tree_reduction picture replication contest reading label_latency label_kills
 
-.PHONY: demo label-demo test check format docs bench replicate clean
+.PHONY: demo label-demo test check format docs bench trust trust-page again replicate clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -40,6 +40,21 @@ docs: $(READY)
 
 bench: $(READY)
 	for name in $(BENCHMARKS); do $(BIN)/python benchmarks/$$name.py || exit 1; done
+
+# Every law of trust/ at its full count, and the page about it: docs/trust.md. Hours; a single part is, for
+# example, `make build/trust/kills.xml trust-page`.
+LAWS := $(patsubst trust/test_%.py,build/trust/%.xml,$(wildcard trust/test_*.py))
+trust: $(LAWS)
+	$(MAKE) trust-page
+
+build/trust/%.xml: trust/test_%.py again | $(READY)
+	-TWINVIEWS_TRUST=full OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+		$(BIN)/python -m pytest --numprocesses 2 --junit-xml $@ $<
+
+again:
+
+trust-page: $(READY)
+	$(BIN)/python trust/page.py
 
 # The paper's evaluation again; TWINVIEWS_DATA names a folder with data files.
 replicate: $(READY)
