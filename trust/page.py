@@ -3,7 +3,7 @@
     python trust/page.py
 
 Every part is one file there: NAME.xml as pytest writes it for trust/test_NAME.py, coverage.json as
-coverage writes it, and mutants.json as trust/mutants.py does. A part that was not run is named as missing.
+coverage writes it, and mutants.json as trust/mutants.py does. A part that was not run is named so.
 The exit code is 1 where a law failed.
 """
 
