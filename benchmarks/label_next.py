@@ -50,12 +50,12 @@ class Step(NamedTuple):
 
 
 class Steps(Ledger):
-    schema = """
-    CREATE TABLE IF NOT EXISTS steps (
-        set_name TEXT, repetition INTEGER, strategy TEXT, n INTEGER, error REAL, chosen TEXT,
-        PRIMARY KEY (set_name, repetition, strategy, n)
+    tables = (
+        """steps (
+            set_name TEXT, repetition INTEGER, strategy TEXT, n INTEGER, error REAL, chosen TEXT,
+            PRIMARY KEY (set_name, repetition, strategy, n)
+        )""",
     )
-    """
 
 
 def fitted(task: str, rows: Draw, chosen: np.ndarray, seed: int):

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from twinviews.labeling import database
+from twinviews import database
 from twinviews.labeling.entries import ConflictError, Entry, Target
 from twinviews.labeling.store import Counts, Identity, LabelStore, label_file
 
@@ -425,7 +425,7 @@ for row in range(most):
 
 def child(path, name, most, way):
     """A process that labels rows one after the other, after a look at what they have or blindly."""
-    folder = str(Path(database.__file__).parents[2])
+    folder = str(Path(database.__file__).parents[1])
     return subprocess.Popen(
         [sys.executable, "-c", CHILD, str(path), name, str(most), way],
         stdout=subprocess.PIPE,

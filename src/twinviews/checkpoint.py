@@ -6,6 +6,8 @@ import io
 import json
 import os
 import time
+import zipfile
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self
@@ -49,21 +51,36 @@ class Checkpoint:
         self._states: list[FoldState] = []
         self._fold = -1
         self._saved = 0.0
+        if not self.path.parent.is_dir():  # better known now than after the first pass
+            raise FileNotFoundError(
+                f"There is no folder {str(self.path.parent)!r} for checkpoint={str(self.path)!r}. Make "
+                f"it first."
+            )
         if self.path.exists():
             self._read()
 
     def _read(self) -> None:
-        with np.load(self.path, allow_pickle=False) as stored:
+        way_out = "Name another file, or delete this one to start afresh."
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                stored = {
+                    name.removesuffix(".npy"): _array(archive, name) for name in archive.namelist()
+                }
             found = json.loads(str(stored["about"]))
-            if found["fingerprint"] != self.fingerprint:
-                raise ValueError(
-                    f"checkpoint={str(self.path)!r} belongs to another fit: other parameters, columns "
-                    f"or files. Name another file, or delete this one to start afresh."
-                )
-            for number, fold in enumerate(found["folds"]):
-                arrays = {name: stored[f"{number}.{name}"] for name in fold["names"]}
-                summary = self._kinds[fold["kind"]].from_arrays(arrays)
-                self._states.append(FoldState(fold["done"], summary))
+            fingerprint, folds = found["fingerprint"], found["folds"]
+        except (zipfile.BadZipFile, zlib.error, ValueError, KeyError, TypeError, EOFError) as error:
+            raise ValueError(
+                f"checkpoint={str(self.path)!r} is no checkpoint, or damaged. {way_out}"
+            ) from error
+        if fingerprint != self.fingerprint:
+            raise ValueError(
+                f"checkpoint={str(self.path)!r} belongs to another fit: other parameters, columns or "
+                f"files. {way_out}"
+            )
+        for number, fold in enumerate(folds):
+            arrays = {name: stored[f"{number}.{name}"] for name in fold["names"]}
+            summary = self._kinds[fold["kind"]].from_arrays(arrays)
+            self._states.append(FoldState(fold["done"], summary))
 
     def next_fold(self) -> FoldState | None:
         """The state of the fold that begins now; None if it has not begun before."""
@@ -94,3 +111,8 @@ class Checkpoint:
     def remove(self) -> None:
         """The fit is complete."""
         self.path.unlink(missing_ok=True)
+
+
+def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
+    with archive.open(name) as file:
+        return np.lib.format.read_array(file, allow_pickle=False)

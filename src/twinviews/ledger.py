@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS work (start REAL PRIMARY KEY, seconds REAL);
-"""
+from twinviews.database import Database
+
+_TABLES = (
+    "about (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    "work (start REAL PRIMARY KEY, seconds REAL)",
+)
 
 
 class Ledger:
     """What is in it is whole; what is not in it is still to be done. An experiment adds its tables."""
 
-    schema: str
+    tables: Sequence[str]  # names, each with its columns
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._path = path
-        self._database = sqlite3.connect(path)
-        self._database.executescript(_SCHEMA + self.schema)
+        self._database = Database(path, "a file of results")
+        with self._database.transaction():
+            for table in (*_TABLES, *self.tables):
+                self._database.rows(f"CREATE TABLE IF NOT EXISTS {table}")
         self._start = time.time()
 
     def __enter__(self) -> Self:
@@ -36,14 +39,14 @@ class Ledger:
     def insert(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
         """Rows and the time worked so far, all or nothing."""
         marks = ", ".join("?" * len(rows[0]))
-        with self._database:
-            self._database.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", rows)
-            self._database.execute(
-                "INSERT OR REPLACE INTO work VALUES (?, ?)", (self._start, time.time() - self._start)
-            )
+        with self._database.transaction():
+            for row in rows:
+                self._database.rows(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", *row)
+            worked = time.time() - self._start
+            self._database.rows("INSERT OR REPLACE INTO work VALUES (?, ?)", self._start, worked)
 
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        return self._database.execute(query, values).fetchall()
+        return self._database.rows(query, *values)
 
     def seconds_worked(self) -> float:
         """Over all the times it was started, up to the last piece of each."""
@@ -54,8 +57,7 @@ class Ledger:
         text = json.dumps(value, sort_keys=True)
         found = self.rows("SELECT value FROM about WHERE key = ?", key)
         if not found:
-            with self._database:
-                self._database.execute("INSERT INTO about VALUES (?, ?)", (key, text))
+            self._database.rows("INSERT INTO about VALUES (?, ?)", key, text)
         elif found[0][0] != text:
             raise ValueError(
                 f"{self._path} holds results of another run: its {key} is {_short(found[0][0])}, not "

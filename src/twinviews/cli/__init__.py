@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import signal
-import sys
+from typing import Any
 
 import click
 
 from twinviews.cli.compare import compare
 from twinviews.cli.demo import demo
+from twinviews.cli.errors import plain_errors, stop_on_sigterm, until_unread
 from twinviews.cli.fit import fit
 from twinviews.cli.inspect import inspect
 from twinviews.cli.label import label
@@ -24,26 +24,33 @@ From a table to predictions:
 \b
 Exit codes: 0 done; 1 an error of ours; 2 the command is not as it should be; 3 a table
 or model cannot be used as it is; 4 a file cannot be read or written; 5 a package is not
-installed; 130 stopped by the keyboard.
+installed; 130 stopped by the keyboard; 143 stopped by SIGTERM.
 
 Nothing is sent anywhere: twinviews works offline, and downloads data sets of the paper only when
 `replicate` or `compare` asks for them.
 """
 
 
-class _InOrder(click.Group):
-    """Commands are listed in the order in which one needs them."""
+class _Commands(click.Group):
+    """Listed in the order in which one needs them; however they end, they end in one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
 
+    def make_context(self, *args: Any, **named: Any) -> click.Context:
+        with until_unread():  # --help writes
+            return super().make_context(*args, **named)
 
-@click.group(cls=_InOrder, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EPILOG)
+    def invoke(self, ctx: click.Context) -> Any:
+        stop_on_sigterm()
+        with until_unread(), plain_errors("files"):
+            return super().invoke(ctx)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EPILOG)
 @click.version_option(package_name="twinviews")
 def main() -> None:
     """Predictions from a table with few labels and many unlabeled rows."""
-    # An exception, not an end on the spot: whoever has a file half written takes it away.
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
 
 
 for _command in (fit, predict, inspect, label, compare, replicate, demo):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
+from typing import TextIO
 
 import click
 
@@ -15,7 +19,7 @@ _EXTRA_OF = {
     "xlsxwriter": "excel",
 }  # fmt: skip
 _WHEN_STOPPED = "Files that it said it wrote are complete, all others are as they were."
-UNUSABLE, NO_FILE, NOT_INSTALLED, STOPPED = 3, 4, 5, 130
+UNUSABLE, NO_FILE, NOT_INSTALLED, STOPPED, TERMINATED = 3, 4, 5, 130, 143
 
 
 def _failure(message: str, exit_code: int) -> click.ClickException:
@@ -37,18 +41,52 @@ def plain_errors(extra: str, *, when_stopped: str = _WHEN_STOPPED) -> Iterator[N
         ) from error
     except ImportError as error:
         raise _failure(str(error), NOT_INSTALLED) from error
-    except BrokenPipeError:  # whoever read our output has seen enough
-        sys.stderr.close()
-        raise SystemExit(0) from None
+    except BrokenPipeError:
+        raise  # no error of a file: see until_unread
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         raise _failure(f"{where}{error.strerror or error}.", NO_FILE) from error
     except ValueError as error:
         raise _failure(str(error), UNUSABLE) from error
-    except KeyboardInterrupt:
-        raise _failure(f"Stopped. {when_stopped}", STOPPED) from None
+    except KeyboardInterrupt as stop:
+        exit_code = TERMINATED if isinstance(stop, TerminatedError) else STOPPED
+        raise _failure(f"Stopped. {when_stopped}", exit_code) from None
+
+
+class TerminatedError(KeyboardInterrupt):
+    """SIGTERM, which stops a command as the keyboard does."""
+
+
+def stop_on_sigterm() -> None:
+    """An exception, not an end on the spot: whoever has a file half written takes it away."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise TerminatedError
+
+    signal.signal(signal.SIGTERM, stop)
+
+
+@contextmanager
+def until_unread() -> Iterator[None]:
+    """Whoever read standard output and left has seen enough: that is no error."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _into_nothing(sys.stdout)
+        raise click.exceptions.Exit(0) from None
 
 
 def say(line: str) -> None:
     """To a person, who reads standard error; standard output is for what was asked for."""
-    click.echo(line, err=True)
+    try:
+        click.echo(line, err=True)
+    except BrokenPipeError:  # the work goes on though nobody listens
+        _into_nothing(sys.stderr)
+
+
+def _into_nothing(stream: TextIO) -> None:
+    """What is still to be written there goes nowhere."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, stream.fileno())
+    os.close(nothing)

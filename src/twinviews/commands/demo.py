@@ -13,6 +13,7 @@ from sklearn.datasets import load_diabetes
 
 from twinviews.commands.fit import fit_model
 from twinviews.commands.predict import predict_rows
+from twinviews.whole_files import whole_file
 
 _N_LABELED = 120
 _NOTHING_SAID: dict[str, Any] = {
@@ -57,7 +58,7 @@ def write_patients(path: Path) -> np.ndarray:
     hidden[rng.permutation(len(data.target))[:_N_LABELED]] = False
     names = ["age", "sex", "body mass", "blood pressure", "cholesterol", "LDL", "HDL", "ratio"]
     names += ["triglycerides", "glucose"]
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with whole_file(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file, delimiter=";")
         rows.writerow(["patient", *names, "clinic", "visit", "progression"])
         for i, (values, y) in enumerate(zip(data.data, data.target, strict=True)):

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from twinviews.whole_files import whole_file
+
 N_ROWS = 3000
 # grams, centimetres of length, length over width, Brix degrees of sugar: means and deviations in logs
 _FRUITS = {
@@ -24,7 +26,7 @@ def write_fruit(path: Path) -> list[str]:
     """The table without its answers, which are returned."""
     rng = np.random.default_rng(0)
     names = rng.choice(list(_FRUITS), N_ROWS, p=[0.3, 0.2, 0.15, 0.15, 0.08, 0.12])
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with whole_file(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
         rows.writerow(["weight in g", "length in cm", "width in cm", "colour", "sugar", "from", "peel"])
         for name in names:

@@ -12,6 +12,7 @@ from twinviews.contest.sets import choose_contest_sets, user_set
 from twinviews.contest.standings import Standings, all_tables, standings_of, write_means
 from twinviews.datasets.downloads import Files, default_cache
 from twinviews.side_by_side import default_jobs
+from twinviews.whole_files import replace_file
 
 
 def compare(
@@ -67,7 +68,7 @@ def write_standings(standings: Standings, output: Path) -> Path:
     page = output / "standings.md"
     shown = [f"![{words}](figures/{name}.svg)\n" for name, words in figures.items()]
     parts = [_introduction(standings), *shown, *(table.to_markdown() for table in tables)]
-    page.write_text("\n".join(parts), encoding="utf-8")
+    replace_file(page, "\n".join(parts).encode())
     return page
 
 

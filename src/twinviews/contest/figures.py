@@ -12,6 +12,7 @@ from twinviews.contest.standings import BASELINE, OURS, Standings
 from twinviews.datasets.preparation import Task
 from twinviews.plots.style import BLUE, FILE_STYLE, GREY, LIGHT_GREY, VERMILION, plain
 from twinviews.statistics import mean_ranks, paired_ratio
+from twinviews.whole_files import whole_file
 
 
 def write_figures(standings: Standings, folder: Path) -> dict[str, str]:
@@ -37,8 +38,10 @@ def write_figures(standings: Standings, folder: Path) -> dict[str, str]:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    figure.savefig(path.with_suffix(".svg"), metadata={"Date": None})
-    figure.savefig(path.with_suffix(".png"), dpi=150)
+    with whole_file(path.with_suffix(".svg")) as part:
+        figure.savefig(part, format="svg", metadata={"Date": None})
+    with whole_file(path.with_suffix(".png")) as part:
+        figure.savefig(part, format="png", dpi=150)
 
 
 def ratios_figure(standings: Standings, task: Task, numbers: list[int]) -> Figure:

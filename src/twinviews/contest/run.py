@@ -43,13 +43,13 @@ class Contest(NamedTuple):
 
 
 class Rounds(Ledger):
-    schema = """
-    CREATE TABLE IF NOT EXISTS rounds (
-        set_name TEXT, repetition INTEGER, n INTEGER, method TEXT, error REAL, seconds REAL,
-        failure TEXT, calibration REAL, coverage REAL, width REAL,
-        PRIMARY KEY (set_name, repetition, n, method)
-    );
-    """
+    tables = (
+        """rounds (
+            set_name TEXT, repetition INTEGER, n INTEGER, method TEXT, error REAL, seconds REAL,
+            failure TEXT, calibration REAL, coverage REAL, width REAL,
+            PRIMARY KEY (set_name, repetition, n, method)
+        )""",
+    )
 
     def done(self) -> set[tuple[str, int, int, str]]:
         return set(self.rows("SELECT set_name, repetition, n, method FROM rounds"))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
 from tqdm import tqdm
+
+from twinviews.whole_files import replace_file, whole_file
 
 _CHUNK = 1 << 16
 _TIMEOUT = 60  # seconds without a byte
@@ -66,22 +67,21 @@ def fetch(download: Download, cache: Path, *, progress: bool = True) -> Path:
     if path.exists():
         found = sha256_of(path)
         if expected is None:  # stopped between the file and its note
-            note.write_text(f"{found}  {path.name}\n")
+            replace_file(note, f"{found}  {path.name}\n".encode())
         if expected in (None, found):
             return path
     cache.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=cache, prefix=f".{path.name}-")
-    part = Path(name)
     try:
-        with os.fdopen(handle, "wb") as file:
-            found = _copy(download.url, file, progress)
-        if expected is not None and found != expected:
-            raise UnobtainableError(
-                f"{download.url} has the SHA-256 {found}, not {expected}: it is not the file it was. "
-                f"If the new one is to be trusted, put it in the data folder as {download.file}."
-            )
-        part.replace(path)
-        note.write_text(f"{found}  {path.name}\n")
+        with whole_file(path) as part:
+            with part.open("wb") as file:
+                found = _copy(download.url, file, progress)
+            if expected is not None and found != expected:
+                raise UnobtainableError(
+                    f"{download.url} has the SHA-256 {found}, not {expected}: it is not the file it "
+                    f"was. If the new one is to be trusted, put it in the data folder as "
+                    f"{download.file}."
+                )
+        replace_file(note, f"{found}  {path.name}\n".encode())
     except (OSError, ValueError) as error:  # urllib's errors are OSErrors
         if isinstance(error, urllib.error.HTTPError):
             error.close()  # it is the server's answer too
@@ -89,8 +89,6 @@ def fetch(download: Download, cache: Path, *, progress: bool = True) -> Path:
             f"{download.url} could not be fetched ({error}). Get it some other way and put it in the "
             f"data folder as {download.file}."
         ) from error
-    finally:
-        part.unlink(missing_ok=True)
     return path
 
 

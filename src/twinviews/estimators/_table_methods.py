@@ -20,7 +20,7 @@ from twinviews.survey import Survey
 from twinviews.tables import StackedTable, Table
 from twinviews.tables.open import engine_of, is_whole, missing_engine, open_table
 from twinviews.threads import map_in_order, one_blas_thread
-from twinviews.whole_files import whole_file
+from twinviews.whole_files import told_of, whole_file
 
 if TYPE_CHECKING:
     from twinviews.encoding.encoder import Encoder
@@ -209,7 +209,10 @@ class TableMethods(_Frame):
 
         with one_blas_thread() as allowed:
             threads = self.n_threads or allowed
-        with progress_bar(table.count() if self.progress else None, self.progress) as bar:
+        with (
+            table.steady(),
+            progress_bar(table.count() if self.progress else None, self.progress) as bar,
+        ):
             for predicted in map_in_order(predict_piece, table.pieces(), threads):
                 if predicted is not None:
                     yield predicted
@@ -237,9 +240,13 @@ class TableMethods(_Frame):
             raise ValueError("The table has no rows. Check the path, or the filter that made it.")
         import pyarrow.parquet as pq
 
-        with whole_file(out) as part, pq.ParquetWriter(part, first.schema) as writer:
-            for table in chain([first], tables):
-                writer.write_table(table)
+        with whole_file(out) as part:
+            with told_of(out):
+                writer = pq.ParquetWriter(part, first.schema)
+            with writer:
+                for table in chain([first], tables):
+                    with told_of(out):
+                        writer.write_table(table)
 
 
 def _check_new_names(found: Mapping[str, Any], kept: Mapping[str, Any]) -> None:

@@ -25,6 +25,7 @@ from twinviews.labeling.transfer import (
     import_labels,
     own_labels,
 )
+from twinviews.leftovers import held_folder
 from twinviews.reading import Reading
 
 _NEIGHBOURS = 3
@@ -75,7 +76,7 @@ class Desk:
         except BaseException:
             self._pool.close()
             raise
-        self._exports = tempfile.TemporaryDirectory(prefix="twinviews-")
+        self._exports = held_folder()
         try:
             for target in targets:
                 self._add(target)
@@ -115,7 +116,7 @@ class Desk:
             self._background.close()
         self._store.close()
         self._pool.close()
-        self._exports.cleanup()
+        self._exports.release()
 
     def __enter__(self) -> Self:
         return self
@@ -278,7 +279,7 @@ class Desk:
             raise ValueError(f"There is no form {form!r}. Choose one of {', '.join(_FORMS)}.")
         stem = Path(self._name).stem
         name = f"{stem}{_FORMS[form]}" if form == "labels.csv" else f"{stem}.labeled{_FORMS[form]}"
-        out = Path(tempfile.mkdtemp(dir=self._exports.name)) / name
+        out = Path(tempfile.mkdtemp(dir=self._exports.path)) / name
         if form == "labels.csv":
             export_labels(self._store, out)
         else:

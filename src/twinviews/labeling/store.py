@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Self, get_args
 
-from twinviews.labeling.database import Database
+from twinviews.database import Database
 from twinviews.labeling.entries import (
     LONGEST_KEY,
     Answer,
@@ -23,6 +23,7 @@ from twinviews.labeling.entries import (
     Target,
 )
 
+_WHAT = "a label file"
 _FORMAT = "1"
 _SCHEMA = (
     "CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
@@ -94,7 +95,7 @@ def targets_in(path: Path) -> tuple[Target, ...]:
     """Those that a file of labels has, without opening it for labels; none if there is no such file."""
     if not path.exists():
         return ()
-    database = Database(path)
+    database = Database(path, _WHAT)
     try:
         known = database.rows("SELECT 1 FROM sqlite_master WHERE name = 'targets'")
         return _targets_of(database) if known else ()
@@ -134,7 +135,7 @@ class LabelStore:
         self._answers: dict[str, dict[int, Event]] = {}
         self._counts: dict[str, Counter[str]] = {}
         self._seen = 0  # the last event among the answers
-        self._database = Database(self.path)
+        self._database = Database(self.path, _WHAT)
         try:
             with self._database.transaction():
                 if not self._database.rows("SELECT 1 FROM sqlite_master"):

@@ -15,19 +15,20 @@ from typing import BinaryIO
 import pyarrow as pa
 import pyarrow.dataset as ds
 
+from twinviews.leftovers import Held, held_folder
 from twinviews.reading.findings import Reading
 
 _CHUNK = 1 << 20
 
 
 @contextmanager
-def _temporary_folder() -> Iterator[Path]:
+def _temporary_folder() -> Iterator[Held]:
     """A folder that stays if all goes well."""
-    folder = Path(tempfile.mkdtemp(prefix="twinviews-"))
+    folder = held_folder()
     try:
         yield folder
     except BaseException as error:
-        shutil.rmtree(folder, ignore_errors=True)
+        folder.release()
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             raise OSError(
                 f"No room is left in {tempfile.gettempdir()} for a copy of the table. Make room, or "
@@ -36,9 +37,9 @@ def _temporary_folder() -> Iterator[Path]:
         raise
 
 
-def _kept_with(dataset: ds.Dataset, folder: Path) -> None:
+def _kept_with(dataset: ds.Dataset, folder: Held) -> None:
     """Let the folder go with the data set: when that is forgotten, or Python ends."""
-    weakref.finalize(dataset, shutil.rmtree, folder, ignore_errors=True)
+    weakref.finalize(dataset, folder.release)
 
 
 def read_standard_input(read: Callable[[Path], Reading], stream: BinaryIO | None = None) -> Reading:
@@ -47,7 +48,7 @@ def read_standard_input(read: Callable[[Path], Reading], stream: BinaryIO | None
     with _temporary_folder() as folder:
         first = stream.read(_CHUNK)
         # Arrow tells a packed text by the ending of its name.
-        path = folder / ("table.gz" if first.startswith(b"\x1f\x8b") else "table")
+        path = folder.path / ("table.gz" if first.startswith(b"\x1f\x8b") else "table")
         with path.open("wb") as file:
             file.write(first)
             shutil.copyfileobj(stream, file, _CHUNK)
@@ -61,7 +62,7 @@ def read_copy(
 ) -> Reading:
     """The batches, read from an Arrow file."""
     with _temporary_folder() as folder:
-        found = read(_arrow_file(folder, batches, schema))
+        found = read(_arrow_file(folder.path, batches, schema))
         _kept_with(found.dataset, folder)
         return found
 
@@ -69,7 +70,7 @@ def read_copy(
 def typed_copy(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> ds.Dataset:
     """The batches as the data set of an Arrow file."""
     with _temporary_folder() as folder:
-        dataset = ds.dataset(str(_arrow_file(folder, batches, schema)), format="ipc")
+        dataset = ds.dataset(str(_arrow_file(folder.path, batches, schema)), format="ipc")
         _kept_with(dataset, folder)
         return dataset
 

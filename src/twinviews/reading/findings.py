@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -12,6 +12,7 @@ import pyarrow.dataset as ds
 
 from twinviews.reading.options import KINDS
 from twinviews.reading.words import USUAL
+from twinviews.same_files import NO_FILES, SameFiles
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,7 @@ class Reading:
     # Kinds with the way in which values are written, of columns that were text.
     written: Mapping[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] = USUAL  # for ``ReadingOptions(missing=...)`` of more rows
+    files: SameFiles = NO_FILES  # that the data set reads
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -93,9 +95,11 @@ class Reading:
             if column.kind != "empty"
         }
 
-    def plain_errors(self) -> AbstractContextManager[None]:
-        """While the data set is read: what Arrow says of a damaged file, in one plain line."""
-        return plain_errors(self.source)
+    @contextmanager
+    def plain_errors(self) -> Iterator[None]:
+        """While the data set is read: one plain line if a file is damaged, or not what it was."""
+        with plain_errors(self.source), self.files.held():
+            yield
 
     def __str__(self) -> str:
         """One line for a person."""

@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
+from pyarrow.fs import LocalFileSystem
+
 from twinviews.reading.columnar import read_columnar, read_stream
 from twinviews.reading.copies import read_standard_input
 from twinviews.reading.delimited import read_delimited
@@ -17,6 +19,7 @@ from twinviews.reading.findings import Reading
 from twinviews.reading.json_lines import read_json_lines
 from twinviews.reading.options import ReadingOptions
 from twinviews.reading.workbook import read_workbook
+from twinviews.same_files import SameFiles
 
 STANDARD_INPUT = "-"
 # What files may be, in words.
@@ -89,8 +92,23 @@ def read(
     [2.5, None]
     """
     options = options or ReadingOptions()
-    found = _read(source, options, stream)
+    files = SameFiles.at(LocalFileSystem(), [str(path) for path in _files_of(Path(source))])
+    with files.held():  # what was found out of a file must be true of it when it is read again
+        found = _read(source, options, stream)
+        found = replace(found, files=SameFiles.of(found.dataset))
     return found if options.missing is None else replace(found, missing=options.missing)
+
+
+def _files_of(path: Path) -> list[Path]:
+    """Those that can be read again; in a folder, names that begin with a dot or underscore are none."""
+    if not path.is_dir():
+        return [path] if path.is_file() else []
+    return [
+        one
+        for one in sorted(path.rglob("*"))
+        if one.is_file()
+        and not any(part.startswith((".", "_")) for part in one.relative_to(path).parts)
+    ]
 
 
 def _read(source: str | Path, options: ReadingOptions, stream: BinaryIO | None) -> Reading:
@@ -164,13 +182,8 @@ def _plain_gzip_errors(path: Path, source: str) -> Iterator[None]:
 
 
 def _read_folder(folder: Path, options: ReadingOptions) -> Reading:
-    """Files of one kind; those whose names begin with a dot or an underscore are none."""
-    files = [
-        path
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-        and not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
-    ]
+    """Files of one kind."""
+    files = _files_of(folder)
     if not files:
         raise ValueError(f"The folder {str(folder)!r} has no files. Name a table.")
     form = _one_form_of(files)

@@ -6,6 +6,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -14,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 
-from twinviews.whole_files import whole_file
+from twinviews.whole_files import told_of, whole_file
 
 STANDARD_OUTPUT = "-"
 # Text that begins with one of these is a formula to a spreadsheet (CWE-1236), unless it is a number.
@@ -62,7 +63,7 @@ def write(
     """
     if str(out) == STANDARD_OUTPUT:
         target = sys.stdout.buffer if stream is None else stream
-        return _copy(batches, _Csv(target, schema, ",", formulas))
+        return _copy(batches, _Csv(target, schema, ",", formulas), Path("standard output"))
     path = Path(out)
     opener = _opener_of(path, schema, formulas)
     if not path.parent.is_dir():
@@ -70,17 +71,24 @@ def write(
             f"There is no folder {str(path.parent)!r} to write {path.name} to. Make it first."
         )
     with whole_file(path) as part:
-        return _copy(batches, opener(part))
+        with told_of(path):
+            writer = opener(part)
+        return _copy(batches, writer, path)
 
 
-def _copy(batches: Iterable[pa.RecordBatch | pa.Table], writer: _Writer) -> int:
+def _copy(batches: Iterable[pa.RecordBatch | pa.Table], writer: _Writer, path: Path) -> int:
     n_rows = 0
     try:
         for some in batches:
             for batch in some.to_batches() if isinstance(some, pa.Table) else [some]:
-                writer.write(batch)
+                with told_of(path):  # not around the batches, which may be read from a file
+                    writer.write(batch)
                 n_rows += batch.num_rows
-    finally:
+    except BaseException:
+        with suppress(Exception):  # what it cannot write any more is of no use, and the first error is
+            writer.close()
+        raise
+    with told_of(path):
         writer.close()
     return n_rows
 

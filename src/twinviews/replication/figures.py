@@ -17,6 +17,7 @@ from twinviews.plots.style import BLUE, FILE_STYLE, GREEN, GREY, ORANGE, VERMILI
 from twinviews.replication.comparison import Results, our_reduction
 from twinviews.replication.paper import FIGURE_LABELS, TABLE_LABELS, published_averages
 from twinviews.replication.tables import AGAINST_SSSL
+from twinviews.whole_files import replace_file, whole_file
 
 # One marker each.
 _LOOKS = {
@@ -149,8 +150,9 @@ def save(figure: Figure, path: Path) -> str:
         text = io.StringIO()
         figure.savefig(text, format="svg", metadata={"Date": None})
         svg = _smaller(text.getvalue())
-        path.with_suffix(".svg").write_text(svg, encoding="utf-8")
-        figure.savefig(path.with_suffix(".png"), dpi=150)
+        replace_file(path.with_suffix(".svg"), svg.encode())
+        with whole_file(path.with_suffix(".png")) as part:
+            figure.savefig(part, format="png", dpi=150)
     return svg
 
 

@@ -23,6 +23,7 @@ from twinviews.replication.methods import METHODS
 from twinviews.replication.paper import FIGURE_LABELS
 from twinviews.replication.tables import all_tables, methods_table
 from twinviews.text_tables import write_csv
+from twinviews.whole_files import replace_file
 
 
 class PageFigure(NamedTuple):
@@ -58,16 +59,13 @@ def write_report(results: Results, output: Path) -> Path:
         "figures": figures,
     }
     why = (files(__package__) / "templates" / "reasons.md").read_text(encoding="utf-8")
-    (output / "results.md").write_text(
-        _template("results.md.jinja", html=False).render(reasons=why, **shared), encoding="utf-8"
-    )
+    text = _template("results.md.jinja", html=False).render(reasons=why, **shared)
+    replace_file(output / "results.md", text.encode())
     page = output / "index.html"
-    page.write_text(
-        _template("page.html.jinja", html=True).render(
-            reasons=_paragraphs(why), averages=_inline(averages), **_with_inline_figures(shared)
-        ),
-        encoding="utf-8",
+    html = _template("page.html.jinja", html=True).render(
+        reasons=_paragraphs(why), averages=_inline(averages), **_with_inline_figures(shared)
     )
+    replace_file(page, html.encode())
     return page
 
 

@@ -12,19 +12,17 @@ from twinviews.replication.protocol import Tuned
 
 
 class Store(Ledger):
-    schema = """
-    CREATE TABLE IF NOT EXISTS tuned (
-        set_name TEXT, method TEXT, sigma REAL, ridge REAL, error REAL, grid TEXT,
-        PRIMARY KEY (set_name, method)
-    );
-    CREATE TABLE IF NOT EXISTS errors (
-        set_name TEXT, repetition INTEGER, method TEXT, n INTEGER, error REAL,
-        PRIMARY KEY (set_name, repetition, method, n)
-    );
-    CREATE TABLE IF NOT EXISTS seconds (
-        method TEXT, set_name TEXT, seconds REAL, PRIMARY KEY (method, set_name)
-    );
-    """
+    tables = (
+        """tuned (
+            set_name TEXT, method TEXT, sigma REAL, ridge REAL, error REAL, grid TEXT,
+            PRIMARY KEY (set_name, method)
+        )""",
+        """errors (
+            set_name TEXT, repetition INTEGER, method TEXT, n INTEGER, error REAL,
+            PRIMARY KEY (set_name, repetition, method, n)
+        )""",
+        "seconds (method TEXT, set_name TEXT, seconds REAL, PRIMARY KEY (method, set_name))",
+    )
 
     def tuned(self, set_name: str, method: str) -> Tuned | None:
         found = self.rows(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 import pyarrow.dataset as ds
 
+from twinviews.same_files import SameFiles
 from twinviews.tables.base import Block, BlockTable
 from twinviews.tables.columns import check_columns
 
@@ -143,6 +145,11 @@ class ArrowTable(BlockTable):
     ) -> None:
         self.dataset, self.selection = dataset, selection
         self.n_threads, self.progress = n_threads, progress
+        self._files = SameFiles.of(dataset)
+
+    def steady(self) -> AbstractContextManager[None]:
+        """All passes see the files as they were when the table was made."""
+        return self._files.held()
 
     def pieces(self) -> Iterator[Any]:
         if isinstance(self.dataset, ds.FileSystemDataset) and self._is_parquet():
@@ -180,11 +187,8 @@ class ArrowTable(BlockTable):
 
     def fingerprint(self) -> str:
         """What tells this table from another, or from the same files changed."""
-        files = []
-        if isinstance(self.dataset, ds.FileSystemDataset):
-            found = self.dataset.filesystem.get_file_info(self.dataset.files)
-            files = [[info.path, info.size, str(info.mtime)] for info in found]
-        return repr([files, self.count(), self.selection.names, str(self.dataset.schema)])
+        about = (self._files.stamps, self.count(), self.selection.names, str(self.dataset.schema))
+        return repr(about)
 
 
 def open_dataset(source: Any) -> ds.Dataset:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
@@ -66,6 +67,10 @@ class BlockTable(ABC):
         """The number of rows, where it is known without reading them."""
         return None
 
+    def steady(self) -> AbstractContextManager[None]:
+        """Around a pass over the rows: an error if they change meanwhile."""
+        return nullcontext()
+
     def fold(self, summarise: Callable[[Block], S]) -> S:
         def summarise_piece(piece: Any) -> tuple[int, S | None]:
             n_rows = 0
@@ -86,6 +91,7 @@ class BlockTable(ABC):
             if done == ALL:
                 return refuse_nothing(merged)
         with (
+            self.steady(),
             one_blas_thread() as allowed,
             progress_bar(self.count() if self.progress else None, self.progress) as bar,
         ):

@@ -24,8 +24,9 @@ class Database:
         If it cannot be read or written, or another program keeps it locked.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, what: str) -> None:
         self.path, self.lock = path, RLock()
+        self._what = what  # it holds, in words
         with self._plain_errors():
             self._connection = sqlite3.connect(
                 path, timeout=_PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
@@ -100,5 +101,5 @@ class Database:
 
     def _damaged(self) -> ValueError:
         return ValueError(
-            f"{self.path} is not a label file, or is damaged. Move it away, or bring back a copy."
+            f"{self.path} is not {self._what}, or is damaged. Move it away, or bring back a copy."
         )
