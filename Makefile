@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 # Not unlabeled.py and label_next.py, which take an hour and data files of your own.
-BENCHMARKS := start_up fit_speed against_exact rows files clusters tree_reduction picture replication contest reading label_latency label_kills
+BENCHMARKS := start_up fit_speed against_exact rows files clusters tree_reduction picture replication contest reading label_latency
 
 .PHONY: demo label-demo test check format docs bench trust trust-page again replicate clean
 

@@ -16,7 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from conftest import local_spark, make
+from conftest import make
+from local_spark import local_spark
 from twinviews import TableEncoder, XNVClassifier, XNVRegressor
 
 GIVEN = {"n_components": 30, "sigma": 3.0, "ridge": 1e-2, "correlation_ridge": 1e-4, "random_state": 0}

@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from conftest import CLASSIFIERS, REGRESSORS, local_spark, make
+from conftest import CLASSIFIERS, REGRESSORS, make
+from local_spark import local_spark
 from twinviews import XNVClassifier, XNVRegressor, suggest
 from twinviews.moments import Moments
 from twinviews.survey import Survey

@@ -19,6 +19,8 @@ from twinviews.leftovers import Held, held_folder
 from twinviews.reading.findings import Reading
 
 _CHUNK = 1 << 20
+# The disk, the user's share of it, or the size that a file may have.
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
@@ -29,7 +31,7 @@ def _temporary_folder() -> Iterator[Held]:
         yield folder
     except BaseException as error:
         folder.release()
-        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:
             raise OSError(
                 f"No room is left in {tempfile.gettempdir()} for a copy of the table. Make room, or "
                 f"name another folder in the environment variable TMPDIR."

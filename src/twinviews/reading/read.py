@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -103,12 +104,20 @@ def _files_of(path: Path) -> list[Path]:
     """Those that can be read again; in a folder, names that begin with a dot or underscore are none."""
     if not path.is_dir():
         return [path] if path.is_file() else []
-    return [
-        one
-        for one in sorted(path.rglob("*"))
-        if one.is_file()
-        and not any(part.startswith((".", "_")) for part in one.relative_to(path).parts)
-    ]
+    found: list[Path] = []
+    for folder, folders, names in os.walk(path, onerror=_refuse):
+        folders[:] = filter(_is_shown, folders)
+        found += [Path(folder) / name for name in filter(_is_shown, names)]
+    return sorted(one for one in found if one.is_file())
+
+
+def _is_shown(name: str) -> bool:
+    return not name.startswith((".", "_"))
+
+
+def _refuse(error: OSError) -> None:
+    """A folder that may not be read is not an empty one."""
+    raise error
 
 
 def _read(source: str | Path, options: ReadingOptions, stream: BinaryIO | None) -> Reading:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import sys
@@ -15,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 
+from twinviews.leftovers import held_folder
 from twinviews.whole_files import told_of, whole_file
 
 STANDARD_OUTPUT = "-"
@@ -208,8 +210,11 @@ class _Workbook:
                 "To write Excel files xlsxwriter is needed, which is not installed: pip install "
                 "'twinviews[excel]'. Or write .csv."
             ) from error
+        # Packed in memory: xlsxwriter cannot tell that a disk is full without a word of zipfile's own.
+        self.path, self.packed, self.folder = path, io.BytesIO(), held_folder()
+        options = {"constant_memory": True, "tmpdir": str(self.folder.path)}
         self.book = xlsxwriter.Workbook(
-            str(path), {"constant_memory": True, "default_date_format": "yyyy-mm-dd hh:mm:ss"}
+            self.packed, {**options, "default_date_format": "yyyy-mm-dd hh:mm:ss"}
         )
         self.sheet = self.book.add_worksheet("predictions")
         for j, name in enumerate(schema.names):
@@ -242,4 +247,8 @@ class _Workbook:
             self.sheet.write(self.n_rows, j, value)
 
     def close(self) -> None:
-        self.book.close()
+        try:
+            self.book.close()
+            self.path.write_bytes(self.packed.getbuffer())
+        finally:
+            self.folder.release()
