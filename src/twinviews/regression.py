@@ -89,7 +89,7 @@ def _solve_by_products(
         return None
     B = root_weight * (Y - y_mean)
     kappa = 1 - 1 / n  # of the penalty, for the fit on n - 1 rows
-    if p <= n:
+    if p < n:  # with p = n, centring leaves a direction empty that A^T A would fill with rounding
         products, b = A.T @ A, A.T @ B
         coef = cho_solve(_cholesky(products, 1.0), b)
         root, _ = _cholesky(products, kappa)

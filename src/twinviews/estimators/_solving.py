@@ -133,9 +133,9 @@ class LabeledSolve(BaseEstimator):
         doubt = max(self._rounding(), self._ignored())
         if doubt > _TOLD:
             warnings.warn(
-                f"Rounding may move predictions by {min(doubt, 1):.0e} of the labels' deviation, and far "
-                f"from the labels by more: with sigma={self.sigma_:g} rows are so alike that a ridge as "
-                f'small as the given one leaves it to decide. Use a larger ridge, or "auto".',
+                f"Rounding may move predictions by {min(doubt, 1):.0e} of the labels' deviation, and "
+                f"far from the labels by more: with sigma={self.sigma_:g} rows are so alike that the "
+                f'given ridge is too small to settle them. Use a larger ridge, or "auto".',
                 stacklevel=5,
             )
 
