@@ -1,11 +1,11 @@
-# One command each: make demo, make label-demo, make test, make check, make docs, make bench, make trust, make replicate. The first one makes the environment.
+# One command each: make demo, make label-demo, make test, make check, make docs, make bench, make trust, make matrix, make replicate. The first one makes the environment.
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 # Not unlabeled.py and label_next.py, which take an hour and data files of your own.
 BENCHMARKS := start_up fit_speed against_exact rows files clusters tree_reduction picture replication contest reading label_latency
 
-.PHONY: demo label-demo test check format docs bench trust trust-page again replicate clean
+.PHONY: demo label-demo test check format docs bench trust trust-page matrix again replicate clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -55,6 +55,10 @@ again:
 
 trust-page: $(READY)
 	$(BIN)/python trust/page.py
+
+# The core of the tests with the oldest and with the newest libraries, each in an environment of its own.
+matrix: $(READY)
+	$(BIN)/python trust/matrix.py
 
 # The paper's evaluation again; TWINVIEWS_DATA names a folder with data files.
 replicate: $(READY)

@@ -3,8 +3,8 @@
     python trust/page.py
 
 Every part is one file there: NAME.xml as pytest writes it for trust/test_NAME.py, coverage.json as
-coverage writes it, and mutants.json as trust/mutants.py does. A part that was not run is named so.
-The exit code is 1 where a law failed.
+coverage writes it, mutants.json as trust/mutants.py does, and matrix.json as trust/matrix.py does. A
+part that was not run is named so. The exit code is 1 where a law failed.
 """
 
 import json
@@ -81,6 +81,27 @@ def mutant_words(report: Path) -> list[str]:
     return [*lines, ""]
 
 
+def matrix_words(report: Path) -> list[str]:
+    found = json.loads(report.read_text())
+    lines = [
+        "## Oldest and newest libraries",
+        "",
+        "The core of the tests in an environment of each.",
+        "",
+    ]
+    lines += ["| set | versions | passed | failed | time |", "|---|---|---:|---:|---:|"]
+    for name, ran in found["sets"].items():
+        versions = ", ".join(f"{library} {version}" for library, version in ran["versions"].items())
+        took = duration(ran["seconds"])
+        lines.append(f"| {name} | {versions} | {ran['passed']:,} | {ran['failed']:,} | {took} |")
+    apart, allowed = found["difference"], found["tolerance"]
+    lines += [
+        "",
+        f"Predictions of the same seeded models differ by {apart:.0e}; {allowed:.0e} is allowed.",
+    ]
+    return [*lines, ""]
+
+
 def share(found) -> str:
     return f"{found['noticed'] / found['mutants']:.1%}"
 
@@ -99,7 +120,8 @@ def written() -> tuple[str, int]:
         laws = laws_of(outcome) if outcome.exists() else {}
         lines += table_of(name, laws) if laws else missing(name)
         failures += sum(law.failures for law in laws.values())
-    for name, words in (("coverage", coverage_words), ("mutants", mutant_words)):
+    others = (("coverage", coverage_words), ("mutants", mutant_words), ("matrix", matrix_words))
+    for name, words in others:
         outcome = OUTCOMES / f"{name}.json"
         lines += words(outcome) if outcome.exists() else missing(name)
     return "\n".join(lines), failures

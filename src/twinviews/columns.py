@@ -16,7 +16,9 @@ Profile = Callable[[np.ndarray], np.ndarray]
 _NEAR = 1e-9
 # Up to this rounding of an exponent goes unmended.
 _HARMLESS = 1e-10
-_PAIRS_AT_ONCE = 65_536
+# Below this exponent a kernel is zero, and so is what rounding can do to it.
+_FAR = -40.0
+_VALUES_AT_ONCE = 2_000_000
 
 
 class Columns(Protocol):
@@ -76,9 +78,7 @@ class DistanceColumns:
         q = left @ self.right
         y_squares = -2 * self.right[-1]
         if self.always_mend or _rounding_shows(squares, y_squares):
-            mend_coincident(
-                q, squares, y_squares, lambda row, column: U[row] - self.right[:D, column].T
-            )
+            mend_close(q, squares, y_squares, lambda row, column: U[row] - self.right[:D, column].T, D)
         return self.profile(q)
 
 
@@ -99,8 +99,12 @@ class SparseDistanceColumns:
         q -= 0.5 * squares[:, None]
         q -= 0.5 * self.y_squares
         if self.always_mend or _rounding_shows(squares, self.y_squares):
-            mend_coincident(
-                q, squares, self.y_squares, lambda row, column: (V[row] - self.U[column]).toarray()
+            mend_close(
+                q,
+                squares,
+                self.y_squares,
+                lambda row, column: (V[row] - self.U[column]).toarray(),
+                V.shape[1],
             )
         return self.profile(q)
 
@@ -110,21 +114,28 @@ def _rounding_shows(squares: np.ndarray, y_squares: np.ndarray) -> bool:
     return bool(longest * np.finfo(float).eps > _HARMLESS)
 
 
-def mend_coincident(
+def mend_close(
     q: np.ndarray,
     squares: np.ndarray,
     y_squares: np.ndarray,
     differences: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    D: int,
 ) -> None:
-    """Recompute, in place, the pairs that nearly coincide, where what the squares leave is rounding.
+    """Recompute, in place, the pairs whose distance is the small difference of large squares.
 
-    That is needed where a square root follows (it turns 1e-16 into 1e-8), and where sigma is so small
-    that the rounding of u . u' alone would move the exponent.
+    That is needed where a square root follows (it turns 1e-16 into 1e-8) and rows nearly coincide; and
+    where rows are so many sigmas from the centre that the rounding of u . u' alone would move the
+    exponent of rows that are close enough to count.
     """
     np.minimum(q, 0, out=q)
-    row, column = np.nonzero(q > -_NEAR * (squares[:, None] + y_squares))
-    for start in range(0, len(row), _PAIRS_AT_ONCE):
-        some = slice(start, start + _PAIRS_AT_ONCE)
+    size = squares[:, None] + y_squares
+    close = q > -_NEAR * size
+    if _rounding_shows(squares, y_squares):
+        close |= (q > _FAR - np.finfo(float).eps * size) & (np.finfo(float).eps * size > _HARMLESS)
+    row, column = np.nonzero(close)
+    pairs = max(1, _VALUES_AT_ONCE // max(D, 1))
+    for start in range(0, len(row), pairs):
+        some = slice(start, start + pairs)
         apart = differences(row[some], column[some])
         q[row[some], column[some]] = -0.5 * np.einsum("ij,ij->i", apart, apart)
 

@@ -25,6 +25,7 @@ from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
+from scipy import sparse
 
 from twinviews.columns import (
     CallableColumns,
@@ -49,6 +50,15 @@ class Kernel(Protocol):
     @property
     def sigma_matters(self) -> bool:
         """Whether sigma does more than multiply the kernel by a number."""
+        ...
+
+    @property
+    def full_rank(self) -> bool:
+        """Whether its matrix of distinct rows is never singular, so that a zero in it is rounding."""
+        ...
+
+    def drowned_column(self, X: Rows, rcond: float) -> int | None:
+        """A column whose variation is below ``rcond`` of the kernel, for no reason but its mean."""
         ...
 
 
@@ -110,6 +120,13 @@ class DistanceKernel:
     def sigma_matters(self) -> bool:
         return True
 
+    @property
+    def full_rank(self) -> bool:
+        return True
+
+    def drowned_column(self, X: Rows, rcond: float) -> int | None:
+        return None
+
     def frequencies(self, D: int, m: int, rng: np.random.RandomState) -> np.ndarray:
         """(D, m) draws from the kernel's Fourier transform, for inputs divided by sigma."""
         normal = rng.standard_normal((D, m))
@@ -135,6 +152,18 @@ class ProductKernel:
     def sigma_matters(self) -> bool:
         return not self.homogeneous
 
+    @property
+    def full_rank(self) -> bool:
+        return False
+
+    def drowned_column(self, X: Rows, rcond: float) -> int | None:
+        """Products square the mean of a column; of a sparse one it is small beside what varies."""
+        if sparse.issparse(X):
+            return None
+        variance = np.var(X, axis=0, dtype=np.float64)
+        drowned = (variance > rcond * variance.sum()) & (variance <= rcond * row_squares(X).mean())
+        return int(drowned.argmax()) if drowned.any() else None
+
     def against(self, Y: Rows, sigma: float) -> Columns:
         return product_columns(Y, sigma, self.profile, unit_length=self.unit_length)
 
@@ -151,6 +180,13 @@ class CallableKernel:
     @property
     def sigma_matters(self) -> bool:
         return True
+
+    @property
+    def full_rank(self) -> bool:
+        return False
+
+    def drowned_column(self, X: Rows, rcond: float) -> int | None:
+        return None
 
     def against(self, Y: Rows, sigma: float) -> Columns:
         return CallableColumns(self.kernel, sigma, Y / sigma)

@@ -89,7 +89,7 @@ def _solve_by_products(
         return None
     B = root_weight * (Y - y_mean)
     kappa = 1 - 1 / n  # of the penalty, for the fit on n - 1 rows
-    if p <= n:
+    if p < n:  # with p = n, centring leaves a direction empty that A^T A would fill with rounding
         products, b = A.T @ A, A.T @ B
         coef = cho_solve(_cholesky(products, 1.0), b)
         root, _ = _cholesky(products, kappa)
@@ -139,7 +139,7 @@ def labeled_factor(blocks: Iterable[LabeledBlock], *, intercept: bool) -> Labele
 def penalised_ridge(factor: LabeledFactor, penalty: np.ndarray) -> RidgeFit:
     """The minimiser; of least norm where there are several."""
     root = _penalised_root(factor, penalty)
-    coef = root.inverse(root.inverse_transposed(factor.R.T @ factor.S))
+    coef = root.inverse(root.labels)
     return RidgeFit(coef, factor.y_mean - factor.z_mean @ coef)
 
 
@@ -156,12 +156,11 @@ def leave_one_out(
     With leverage h_i, the residual of row i when it is left out is its residual over 1 - h_i.
     """
     root = _penalised_root(factor, (1 - 1 / n) * penalty)
-    target = root.inverse_transposed(factor.R.T @ factor.S)
     predictions = []
     for Z, Y, weight in blocks:
         T = root.inverse_transposed((Z - factor.z_mean).T).T
         leverage = weight * (np.square(T).sum(axis=1) + intercept)
-        residual = Y - factor.y_mean - T @ target
+        residual = Y - factor.y_mean - T @ root.labels
         predictions.append(Y - residual / _freedom(1 - leverage)[:, None])
     return np.concatenate(predictions)
 
@@ -198,10 +197,15 @@ def left_out_fits(
 
 
 class _Root(NamedTuple):
-    """A triangular or, if that is singular, a pseudo-inverted root of Z^T W Z + diag(penalty)."""
+    """A triangular or, if that is singular, a pseudo-inverted root of Z^T W Z + diag(penalty).
+
+    The labels are turned as the features are. Products R^T S would bring rounding into directions that
+    nothing but the penalty holds, and a small penalty would make much of it.
+    """
 
     triangular: np.ndarray | None
     left: np.ndarray  # used when there is no triangular root: left @ left.T is the pseudo-inverse
+    labels: np.ndarray  # (k, t) inverse_transposed(R^T S)
 
     def inverse(self, B: np.ndarray) -> np.ndarray:
         return self.left @ B if self.triangular is None else solve_triangular(self.triangular, B)
@@ -213,14 +217,17 @@ class _Root(NamedTuple):
 
 
 def _penalised_root(factor: LabeledFactor, penalty: np.ndarray) -> _Root:
+    p, t = len(penalty), factor.S.shape[1]
     stacked = np.vstack([factor.R, np.diag(np.sqrt(penalty))])
-    U = _triangle(stacked)
+    labels = np.vstack([factor.S, np.zeros((p, t))])
+    both = _triangle(np.hstack([stacked, labels]))
+    U = both[:p, :p]
     diagonal = np.abs(np.diag(U))
     if diagonal.min(initial=np.inf) > 1e-14 * diagonal.max(initial=0):
-        return _Root(U, U)
-    _, s, Vt = np.linalg.svd(stacked, full_matrices=False)
+        return _Root(U, U, both[:p, p:])
+    V, s, Wt = np.linalg.svd(stacked, full_matrices=False)
     kept = s > len(stacked) * np.finfo(float).eps * s.max(initial=0)
-    return _Root(None, Vt[kept].T / s[kept])
+    return _Root(None, Wt[kept].T / s[kept], V[:, kept].T @ labels)
 
 
 def _triangle(A: np.ndarray) -> np.ndarray:

@@ -19,31 +19,38 @@ _CLIP = 3.0
 # Of a rank scaling: points between which it is linear, and the rank at which it ends.
 _KNOTS = 256
 _TAIL = 1e-3
-# That a standard deviation is rounded to: twelve digits.
+# That means and deviations are rounded to: twelve digits.
 _BITS = 40
 
 
 @dataclass(frozen=True)
 class ColumnMoments:
-    """Count, mean and sum of squared deviations of each column; merged by Chan's formula."""
+    """Count, mean and sum of squared deviations of each column; merged by Chan's formula.
+
+    The mean is told from an origin near it: beside a mean that is far larger than what varies, the sum
+    of both has no digits for what the next block adds.
+    """
 
     count: float
-    mean: np.ndarray  # (D,)
+    origin: np.ndarray  # (D,)
+    offset: np.ndarray  # (D,) of the mean from the origin
     squares: np.ndarray  # (D,)
 
     @classmethod
     def of(cls, X: np.ndarray, weight: np.ndarray | None) -> Self:
         weight = np.ones(len(X)) if weight is None else weight
         count = float(weight.sum())
-        mean = weight @ X / count
-        return cls(count, mean, weight @ np.square(X - mean))
+        origin = weight @ X / count
+        centred = X - origin
+        offset = weight @ centred / count
+        return cls(count, origin, offset, weight @ np.square(centred - offset))
 
     def merge(self, other: Self) -> Self:
         count = self.count + other.count
-        shift = other.mean - self.mean
+        shift = (other.origin - self.origin) + (other.offset - self.offset)
         between = np.square(shift) * (self.count * other.count / count)
-        mean = self.mean + shift * (other.count / count)
-        return type(self)(count, mean, self.squares + other.squares + between)
+        offset = self.offset + shift * (other.count / count)
+        return type(self)(count, self.origin, offset, self.squares + other.squares + between)
 
 
 @dataclass(frozen=True)
@@ -116,15 +123,16 @@ def standard_scaling(columns: ColumnMoments) -> Scaling:
     """
     deviation = np.sqrt(columns.squares / columns.count)
     deviation = np.where(deviation > 0, deviation, 1)
-    return Scaling(
-        without_last_digits(columns.mean, deviation), without_last_digits(deviation, deviation), None
-    )
+    centre = without_last_digits(columns.origin, deviation, columns.offset)
+    return Scaling(centre, without_last_digits(deviation, deviation), None)
 
 
-def without_last_digits(values: Any, spread: Any) -> Any:
-    """Numbers rounded to twelve digits of their spread."""
-    digit = np.ldexp(1.0, np.frexp(spread)[1] - _BITS)
-    return np.round(values / digit) * digit
+def without_last_digits(values: Any, spread: Any, offset: Any = 0.0) -> Any:
+    """values + offset, rounded to twelve digits of their spread as far as numbers have them."""
+    least = np.spacing(np.abs(values + offset))
+    digit = np.maximum(np.ldexp(1.0, np.frexp(spread)[1] - _BITS), least)
+    whole = np.round(values / digit) * digit
+    return whole + np.round((values - whole + offset) / digit) * digit
 
 
 def robust_scaling(rows: np.ndarray) -> Scaling:

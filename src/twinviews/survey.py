@@ -46,8 +46,12 @@ class Survey:
         sizes = np.array([self.n_rows, self.sample.size])
         columns = {}
         if self.columns is not None:
-            count = np.array(self.columns.count)
-            columns = {"count": count, "mean": self.columns.mean, "squares": self.columns.squares}
+            columns = {
+                "count": np.array(self.columns.count),
+                "origin": self.columns.origin,
+                "offset": self.columns.offset,
+                "squares": self.columns.squares,
+            }
         return {"sizes": sizes, **sample, **columns, **self.labeled.to_arrays()}
 
     @classmethod
@@ -55,8 +59,10 @@ class Survey:
         n_rows, size = (int(number) for number in arrays["sizes"])
         sample = RowSample(size, arrays["priorities"], arrays["rows"])
         columns = None
-        if "mean" in arrays:
-            columns = ColumnMoments(float(arrays["count"]), arrays["mean"], arrays["squares"])
+        if "origin" in arrays:
+            columns = ColumnMoments(
+                float(arrays["count"]), arrays["origin"], arrays["offset"], arrays["squares"]
+            )
         return cls(n_rows, sample, LabeledRows.from_arrays(arrays), columns)
 
 

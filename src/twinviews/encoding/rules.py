@@ -57,7 +57,9 @@ def _code(name: str, facts: ColumnFacts, n_rows: int, *, wanted: bool) -> Code:
 def _mean(values: NumberFacts) -> float:
     """Rounded, so that blanks are filled by the same number whatever the order of the rows."""
     deviation = np.sqrt(values.squares / values.weight)
-    return float(without_last_digits(values.mean, deviation)) if deviation > 0 else values.mean
+    if deviation == 0:
+        return values.mean
+    return float(without_last_digits(values.mean, max(deviation, abs(values.mean))))
 
 
 def _counts_rows(facts: ColumnFacts, values: NumberFacts, n_rows: int) -> bool:

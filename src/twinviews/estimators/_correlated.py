@@ -62,6 +62,7 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
     canonical_weight: Any
     cca: str
     sketch_ratio: float
+    _rcond = MOMENT_RCOND
     # What more rows would be added to. Nothing else needs it, so a small model file leaves it out.
     _of_all_rows = ("_columns", "_labeled", "_moments", "_shift", "basis_", "views_")
     _without_all_rows = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -53,10 +54,12 @@ class SemiSupervised(LabeledSolve):
 
     scale: str | None
     missing_label: Any
+    kernel: Any
     _scaling: Scale | None
     _one_column: bool  # whether y was a column or a table of them
     # Small matrices are slower on a BLAS with several threads; methods on N x N matrices want it.
     _large_matrices = False
+    _rcond: float  # eigenvalues of a kernel matrix up to this share of the largest are taken as zero
     _scales: tuple[str, ...] = SCALES
     _rows_are_sparse = False
     _encoder: Encoder | None = None  # of tables that hold more than numbers
@@ -217,8 +220,20 @@ class SemiSupervised(LabeledSolve):
             self.__dict__.update(remember)
             self.n_unlabeled_ = survey.n_rows - survey.labeled.count
             self._labeled = survey.labeled
+            self._warn_if_a_column_drowns(survey.sample.rows)
             self._learn(table, survey, problems)
             return self._solve(survey.labeled.count, problems)
+
+    def _warn_if_a_column_drowns(self, rows: Any) -> None:
+        column = self._kernel().drowned_column(rows, self._rcond)
+        if column is not None:
+            values = rows[:, column]
+            warnings.warn(
+                f"Column {column} varies by {values.std():.2g} around {values.mean():.2g}, which "
+                f"kernel={self.kernel!r} cannot tell from a constant: it has no effect. Use "
+                f'scale="standard", or take the means of the columns off.',
+                stacklevel=4,
+            )
 
     def _scaling_of(self, survey: Survey) -> Scale | None:
         kind = self._scale_kind()

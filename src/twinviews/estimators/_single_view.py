@@ -26,6 +26,8 @@ ROUNDING_RCOND = 1e-13
 class RidgeOnView(SemiSupervised):
     """Step 3 alone, with the plain ridge as the only penalty; where the view comes from is open."""
 
+    _rcond = ROUNDING_RCOND
+
     @abstractmethod
     def _views(self, survey: Survey, problems: Sequence[LabeledProblem]) -> Callable[[float], View]:
         """The view for any sigma; sets what it is made of."""
@@ -47,6 +49,15 @@ class RidgeOnView(SemiSupervised):
 
     def _ridge_grid(self, view: View) -> np.ndarray:
         return VIEW_RIDGES * view.scale
+
+    def _ignored(self) -> float:
+        m, rank = self._features.W.shape
+        if rank in (0, m) or not self._kernel().full_rank:
+            return 0.0
+        # The columns of W are eigenvectors over the roots of their eigenvalues.
+        largest = 1 / np.square(self._features.W).sum(axis=0).min()
+        zero = self._rcond * largest
+        return float(zero / (zero + m * self._penalty.min()))
 
 
 class FeaturesOfView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RidgeOnView):

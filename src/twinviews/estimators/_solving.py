@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Self
@@ -27,6 +28,9 @@ from twinviews.tuning import (
     choose_sigma,
 )
 from twinviews.views import Readout, View
+
+# Predictions that rounding may move by more than this share of the labels' deviation are told.
+_TOLD = 1e-6
 
 
 class LabeledSolve(BaseEstimator):
@@ -122,7 +126,32 @@ class LabeledSolve(BaseEstimator):
         self._coef, self._intercept = coef, intercept
         self._readout = View(view.columns, view.W @ coef)
         self._judge(problems, left_out)
+        self._warn_if_rounding_decides()
         return self
+
+    def _warn_if_rounding_decides(self) -> None:
+        doubt = max(self._rounding(), self._ignored())
+        if doubt > _TOLD:
+            warnings.warn(
+                f"Rounding may move predictions by {min(doubt, 1):.0e} of the labels' deviation, and "
+                f"far from the labels by more: with sigma={self.sigma_:g} rows are so alike that the "
+                f'given ridge is too small to settle them. Use a larger ridge, or "auto".',
+                stacklevel=5,
+            )
+
+    def _rounding(self) -> float:
+        """What rounding of the kernel values does to a prediction, over the labels' deviation."""
+        worst = 0.0
+        for problem in self._problems:
+            varies = problem.variance > 0
+            weights = np.abs(self._readout.W[:, problem.targets[varies]]).sum(axis=0)
+            deviation = np.sqrt(problem.variance[varies])
+            worst = max(worst, float((weights / deviation).max(initial=0)))
+        return worst * self._features.scale * float(np.finfo(float).eps)
+
+    def _ignored(self) -> float:
+        """How much of a direction that is taken as zero the ridge would have let in."""
+        return 0.0
 
     def _problem_of(self, target: int) -> tuple[LabeledProblem, int]:
         """The problem that has this target, and its place there."""
