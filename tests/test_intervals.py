@@ -62,6 +62,7 @@ MODELS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 def test_nine_in_ten_new_rows_are_inside(model):
     inside = []
@@ -73,6 +74,7 @@ def test_nine_in_ten_new_rows_are_inside(model):
     assert 0.85 <= np.mean(inside) <= 0.96
 
 
+@pytest.mark.slow
 def test_on_real_rows_too():
     X, y = load_diabetes(return_X_y=True)
     inside = []
@@ -85,6 +87,7 @@ def test_on_real_rows_too():
     assert 0.85 <= np.mean(inside) <= 0.95
 
 
+@pytest.mark.slow
 def test_intervals_grow_with_coverage_and_follow_the_units():
     X, _, labels = table()
     model = XNVRegressor(random_state=0).fit(X, labels)
@@ -95,6 +98,7 @@ def test_intervals_grow_with_coverage_and_follow_the_units():
     assert_allclose(other.predict_interval(X, 0.5), 10 * narrow - 3, rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_std_is_near_the_noise_and_larger_far_away():
     X, _, labels = table(n=150, noise=0.3)
     model = XNVRegressor(random_state=0).fit(X, labels)

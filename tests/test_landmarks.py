@@ -32,6 +32,7 @@ def test_every_row_is_chosen_equally_often():
     assert chi_squared < 49 + 5 * np.sqrt(2 * 49)
 
 
+@pytest.mark.slow
 def test_no_two_distinct_rows_share_a_priority():
     rng = np.random.default_rng(0)
     grid = np.stack(np.meshgrid(*[np.array([-1.0, 0.0, 1.0, 2.0])] * 8), -1).reshape(-1, 8)

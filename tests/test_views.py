@@ -48,6 +48,7 @@ def test_twin_views_share_one_evaluation(X):
     assert_allclose(columns[:, 10:] @ views.second.W, views.second(X), atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHIFT_INVARIANT)
 def test_fourier_features_approach_the_kernel_at_the_stated_rate(name, X):
     """The error falls like 1/sqrt(M): a hundred times the features, a tenth of the error."""
