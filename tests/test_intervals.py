@@ -115,3 +115,25 @@ def test_coverage_must_be_a_share(coverage):
     model = SSSLRegressor(random_state=0).fit(X, labels)
     with pytest.raises(ValueError, match="coverage="):
         model.predict_interval(X, coverage=coverage)
+
+
+def test_a_fit_that_has_seen_every_label_does_not_count():
+    left_out = LeftOut(lambda X: X, np.array([0, 0]), np.array([3.0, -3.0]), np.array([0.5, 0.5]))
+    assert_allclose(deviation(np.array([[1.0, 100.0]]), left_out), [3])
+
+
+def test_rows_of_more_weight_count_more_in_the_ends():
+    """As the same row given as often as it weighs."""
+    at = np.array([[0.0, 1.0, 2.0], [5.0, 3.0, 4.0]])
+    residual, copies = np.array([1.0, -2.0, 0.5]), np.array([8, 20, 12])
+    weighted = LeftOut(lambda X: X, np.arange(3), residual, copies / 40)
+    for coverage in (0.3, 0.5, 0.7):
+        ends = interval_ends(at, weighted, coverage)
+        for row, (low, high) in zip(at, ends, strict=True):
+            share = np.append(copies / 40 * 3 / 4, 0.25)  # the new row may lie anywhere
+            upper, lower = (
+                np.append(row + abs(residual), np.inf),
+                np.append(row - abs(residual), -np.inf),
+            )
+            assert share[upper <= high].sum() >= coverage > share[upper < high].sum()
+            assert share[lower >= low].sum() >= coverage > share[lower > low].sum()
