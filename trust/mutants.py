@@ -10,7 +10,7 @@ they take. After that each mutant is a fork of this process: the child puts the 
 functions that are loaded, and runs the tests that reach the changed lines, the quickest first, until
 one fails.
 
-Left alone is what is not mathematics: messages of errors and warnings, assertions, annotations and the
+Left alone is what is not mathematics: texts, errors and warnings, assertions, annotations, and the
 constants of a module, which are choices. Every mutant counts, also one that computes the same.
 """
 
@@ -26,7 +26,7 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -36,7 +36,7 @@ import coverage
 import libcst as cst
 import pytest
 from libcst.metadata import MetadataWrapper, PositionProvider
-from mutmut.mutation.mutators import mutation_operators
+from mutmut.mutation.mutators import mutation_operators, operator_string
 
 ROOT = Path(__file__).resolve().parent.parent
 OUTCOMES = ROOT / "build" / "trust"
@@ -55,11 +55,15 @@ TESTS = [
     *("single_view", "sketch", "statistics", "targets", "tuning", "views"),
 ]
 # A test that takes longer is not asked, and no mutant is tried for longer, in seconds of a core.
-SLOWEST_TEST, LONGEST_TRIAL = 2.0, 6.0
+SLOWEST_TEST, LONGEST_TRIAL = 1.5, 4.0
 WORKERS = 2
+# How many times longer a trial may take than it should: other work may hold it up.
+PATIENCE = 30
 MEMORY = 8 << 30
 # Functions whose arguments are checked by Python itself, so that a change says nothing.
 UNCHANGED_CALLS = {"len", "isinstance", "issubclass", "cast", "TypeVar"}
+
+Sources = Callable[[], list[tuple[ModuleType, str]]]  # loaded modules, and the code they are to have
 
 
 @dataclass(frozen=True)
@@ -72,11 +76,10 @@ class Mutant:
     after: cst.CSTNode
     tree: cst.Module
 
-    @property
-    def source(self) -> str:
+    def sources(self) -> list[tuple[ModuleType, str]]:
         changed = self.tree.visit(_Replace(self.before, self.after))
         assert isinstance(changed, cst.Module)
-        return changed.code
+        return [(load(self.module), changed.code)]
 
     def __str__(self) -> str:
         was, now = (
@@ -112,7 +115,7 @@ def mutants_of(name: str) -> list[Mutant]:
             inside = range(at.start.line, last + 1)
         if inside:
             for kind, operator in mutation_operators:
-                if isinstance(node, kind):
+                if isinstance(node, kind) and operator is not operator_string:
                     found.extend(
                         Mutant(name, inside, node, after, wrapper.module) for after in operator(node)
                     )
@@ -134,6 +137,10 @@ def _is_not_mathematics(node: cst.CSTNode) -> bool:
         case cst.Call(func=cst.Attribute(value=cst.Name(value="warnings"))):
             return True
     return False
+
+
+def load(name: str) -> ModuleType:
+    return importlib.import_module(f"twinviews.{name}")
 
 
 def path_of(name: str) -> Path:
@@ -191,6 +198,7 @@ class Hunt:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         self.learn(session.items)
+        self.check_that_nothing_is_noticed_without_a_change()
         for name in self.modules:
             self.try_out(name)
         return True
@@ -226,11 +234,9 @@ class Hunt:
         return chosen
 
     def try_out(self, name: str) -> None:
-        module = importlib.import_module(f"twinviews.{name}")
         mutants = mutants_of(name)
         if self.sample is not None and len(mutants) > self.sample:
             mutants = random.Random(0).sample(mutants, self.sample)
-        self.check_that_nothing_is_noticed_without_a_change(name, module)
         start = time.perf_counter()
         noticed = 0
         running: dict[int, Mutant] = {}
@@ -238,7 +244,7 @@ class Hunt:
             if len(running) == WORKERS:
                 noticed += self.wait(running)
             items = self.tests_of(name, mutant.lines)
-            running[self.fork(items, module, mutant)] = mutant
+            running[self.fork(items, mutant.sources)] = mutant
         while running:
             noticed += self.wait(running)
         seconds = time.perf_counter() - start
@@ -248,30 +254,37 @@ class Hunt:
             "seconds": seconds,
         }
         print(f"{name}: {noticed} of {len(mutants)} in {seconds:.0f} s", file=sys.__stderr__)
+        self.write()
 
-    def check_that_nothing_is_noticed_without_a_change(self, name: str, module: ModuleType) -> None:
-        """The tests that see the module must pass in a fork, too, and on code that was put in."""
-        source = path_of(name).read_text()
-        child = os.fork()
-        if child == 0:
-            put_in(module, source)
-            run(self.tests_of(name, range(1, source.count("\n") + 2)))
-            sys.__stderr__.write("\n".join(self.failed))
-            os._exit(len(self.failed) > 0)
-        if os.waitpid(child, 0)[1] != 0:
-            raise pytest.UsageError(f"Tests of {name} fail in a fork, though nothing was changed.")
+    def write(self) -> None:
+        """What is known so far, each file whole."""
+        OUTCOMES.mkdir(parents=True, exist_ok=True)
+        for name, text in (
+            ("mutants.json", json.dumps(self.counts, indent=1)),
+            ("unnoticed_mutants.txt", "\n".join(self.unnoticed)),
+        ):
+            part = OUTCOMES / f"{name}.part"
+            part.write_text(text + "\n")
+            part.replace(OUTCOMES / name)
 
-    def fork(self, items: list[pytest.Item], module: ModuleType, mutant: Mutant) -> int:
-        """The process that tries a mutant; its exit code is 1 where a test failed."""
+    def check_that_nothing_is_noticed_without_a_change(self) -> None:
+        """The tests must pass in a fork, too, and on the same code put in again."""
+        loaded = [(load(name), path_of(name).read_text()) for name in MODULES]
+        if os.waitpid(self.fork(self.items, lambda: loaded), 0)[1] != 0:
+            raise pytest.UsageError("Tests fail in a fork, though nothing was changed.")
+
+    def fork(self, items: list[pytest.Item], sources: Sources) -> int:
+        """The process that tries other sources; its exit code is 0 where no test failed."""
         child = os.fork()
         if child == 0:
             # An endless loop ends by the alarm, which is as good as a test that fails.
             seconds = sum(self.seconds[item.nodeid] for item in items)
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            signal.setitimer(signal.ITIMER_REAL, 20 + 10 * seconds)
+            signal.setitimer(signal.ITIMER_REAL, PATIENCE * (1 + seconds))
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
             try:
-                put_in(module, mutant.source)
+                for module, source in sources():
+                    put_in(module, source)
                 run(items, until=self.failed)
             except BaseException:
                 os._exit(1)
@@ -305,12 +318,7 @@ def main() -> int:
     tests = [str(ROOT / "tests" / f"test_{name}.py") for name in TESTS]
     plain = ["-o", "addopts=", "-m", "not slow"]
     without = [f"-pno:{plugin}" for plugin in ("cacheprovider", "terminal", "xdist")]
-    outcome = pytest.main([*plain, *without, *tests], plugins=[hunt])
-    if outcome == pytest.ExitCode.OK:
-        OUTCOMES.mkdir(parents=True, exist_ok=True)
-        (OUTCOMES / "unnoticed_mutants.txt").write_text("\n".join(hunt.unnoticed) + "\n")
-        (OUTCOMES / "mutants.json").write_text(json.dumps(hunt.counts, indent=1) + "\n")
-    return outcome
+    return pytest.main([*plain, *without, *tests], plugins=[hunt])
 
 
 if __name__ == "__main__":
