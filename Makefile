@@ -5,7 +5,7 @@ READY := .venv/ready
 # Not unlabeled.py and label_next.py, which take an hour and data files of your own.
 BENCHMARKS := start_up fit_speed against_exact rows files clusters tree_reduction picture replication contest reading label_latency
 
-.PHONY: demo label-demo test check format docs bench trust trust-page matrix again replicate clean
+.PHONY: demo label-demo test check format docs bench trust trust-page coverage mutants matrix again replicate clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -44,7 +44,7 @@ bench: $(READY)
 # Every law of trust/ at its full count, and the page about it: docs/trust.md. Hours; a single part is, for
 # example, `make build/trust/kills.xml trust-page`.
 LAWS := $(patsubst trust/test_%.py,build/trust/%.xml,$(wildcard trust/test_*.py))
-trust: $(LAWS)
+trust: $(LAWS) coverage mutants
 	$(MAKE) trust-page
 
 build/trust/%.xml: trust/test_%.py again | $(READY)
@@ -52,6 +52,20 @@ build/trust/%.xml: trust/test_%.py again | $(READY)
 		$(BIN)/python -m pytest --numprocesses 2 --junit-xml $@ $<
 
 again:
+
+# Which lines and branches of src the tests run, in all processes.
+coverage: $(READY)
+	mkdir -p build/trust
+	rm -f build/trust/coverage build/trust/coverage.*
+	-OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+		$(BIN)/coverage run -m pytest --numprocesses 2 --junit-xml build/trust/coverage.xml
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage json --quiet -o build/trust/coverage.json
+	$(BIN)/coverage report --skip-covered
+
+# Whether tests notice small changes to the mathematics; those that none does: build/trust/unnoticed_mutants.txt
+mutants: $(READY)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python trust/mutants.py
 
 trust-page: $(READY)
 	$(BIN)/python trust/page.py

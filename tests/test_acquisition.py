@@ -175,3 +175,23 @@ def test_a_row_is_chosen_at_most_handful_times_as_often_as_it_occurs():
     rng = np.random.default_rng(1)
     share = np.mean([best_of_handfuls(T, doubt, 1, 5, rng)[0][0] == 7 for _ in range(4000)])
     assert share == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / 4000))
+
+
+def test_a_handful_is_of_distinct_rows():
+    """The least worth of three rows is never the best of two of them."""
+    T, doubt, rng = np.eye(3), np.array([3.0, 2.0, 1.0]), np.random.default_rng(0)
+    first = [best_of_handfuls(T, doubt, 1, 2, rng)[0][0] for _ in range(200)]
+    assert set(first) == {0, 1}
+
+
+def test_a_row_without_any_variance_is_worth_nothing():
+    T = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1e-3]])
+    chosen, worth = best_of_handfuls(T, np.ones(3), 3, 3, np.random.default_rng(0))
+    assert chosen[-1] == 0
+    assert worth[-1] == 0
+    assert_allclose(worth[:2], 1)
+
+
+def test_nothing_at_all_is_as_open_as_the_floor_and_finite():
+    openness = Openness.of(np.zeros((2, 3)), np.ones(2), np.zeros(3), intercept=False)
+    assert_allclose(openness.variance(np.eye(3)), 1e16)

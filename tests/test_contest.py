@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import ttest_rel
 
 from twinviews.cli import main
 from twinviews.contest.peers import PEERS, PEERS_BY_NAME, Few, Peer
@@ -23,8 +22,6 @@ from twinviews.contest.sets import (
 )
 from twinviews.datasets.downloads import Files, UnobtainableError
 from twinviews.datasets.origins import RawTable
-from twinviews.measures import calibration_error, error_rate
-from twinviews.statistics import best_of_others, mean_ranks, paired_ratio, tally
 
 
 @pytest.fixture
@@ -106,8 +103,6 @@ def test_a_method_is_given_n_labels_and_all_other_rows_without():
     assert np.isnan(y[50:]).all()
     expected = np.mean((rows.y_test - few.y.mean()) ** 2) / rows.y_test.var()
     assert_allclose(outcome.error, expected)
-    rate = error_rate(np.array([0.0, 1, 2]), np.array([0, 1, 1]))
-    assert rate == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize("task", ["regression", "classification"])
@@ -227,39 +222,6 @@ def test_a_users_table_is_read_whatever_its_dialect(tmp_path, where):
     assert_array_equal(np.isnan(table.features["seit"]), [False, True])
 
 
-# --- statistics --------------------------------------------------------------------------------------
-
-
-def test_the_interval_is_that_of_a_paired_t_test_of_logarithms():
-    rng = np.random.default_rng(0)
-    ours, theirs = rng.uniform(1, 2, 15), rng.uniform(1.2, 2.2, 15)
-    paired = paired_ratio(ours, theirs)
-    interval = ttest_rel(np.log(ours), np.log(theirs)).confidence_interval(0.95)
-    assert_allclose([paired.low, paired.high], np.exp([interval.low, interval.high]))
-    turned = paired_ratio(theirs, ours)
-    assert_allclose(turned.ratio, 1 / paired.ratio)
-    assert_allclose(turned.low, 1 / paired.high)
-
-
-def test_verdicts_and_errors_of_zero():
-    ones = np.ones(10)
-    noise = np.linspace(0.99, 1.01, 10)
-    pairs = [paired_ratio(0.5 * noise, ones), paired_ratio(noise, ones), paired_ratio(2 * noise, ones)]
-    assert [pair.verdict for pair in pairs] == ["win", "level", "loss"]
-    assert tally(pairs) == (1, 1, 1)
-    zero = paired_ratio(np.zeros(4), np.full(4, 0.1))
-    assert zero.ratio == pytest.approx(0.5)
-    assert paired_ratio(np.zeros(3), np.zeros(3)).ratio == 1
-    assert paired_ratio(np.ones(1), np.ones(1)).verdict == "level"
-
-
-def test_ranks_and_the_best_in_hindsight():
-    errors = np.array([[0.1, 0.2, 0.3], [0.5, 0.4, 0.4]])
-    assert_allclose(mean_ranks(errors), [2, 1.75, 2.25])
-    assert_allclose(best_of_others(errors, 0), [0.2, 0.4])
-    assert_allclose(best_of_others(errors, 2), [0.1, 0.4])
-
-
 # --- the command -------------------------------------------------------------------------------------
 
 
@@ -322,12 +284,6 @@ def test_means_are_those_of_the_rounds_and_doubts_are_told(table, tmp_path):
     assert rows["50", "SVM"]["coverage"] == ""  # it has no intervals
     text = (tmp_path / "standings.md").read_text()
     assert f"{100 * float(row['coverage']):.1f}% ({float(row['width']):.2f})" in text
-
-
-def test_calibration_is_zero_for_the_truth_and_the_excess_for_the_boastful():
-    truth = np.array([0, 0, 0, 1])
-    assert calibration_error(truth, np.tile([0.75, 0.25], (4, 1))) == pytest.approx(0)
-    assert calibration_error(truth, np.tile([1.0, 0.0], (4, 1))) == pytest.approx(0.25)
 
 
 def test_failures_are_in_the_standings(table, tmp_path):

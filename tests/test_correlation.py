@@ -93,3 +93,56 @@ def test_effective_dimension_is_the_sum_of_squares(blocks):
 def test_canonical_penalty_is_the_canonical_norm():
     assert_allclose(canonical_penalty(np.array([1.0, 0.5, 0.1])), [0, 1, 9])
     assert_allclose(canonical_penalty(np.array([0.5]), 10.0), [10])
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_variances_are_kept_relative_to_the_largest(scale):
+    """Whatever the unit: one of 1e-7 of the largest is kept, one of 1e-9 is rounding."""
+    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
+    C = scale * turn @ np.diag([1e-9, 1e-7, 1.0]) @ turn.T
+    factors = whitening_factors(C)
+    assert_allclose(factors.s, scale * np.array([1e-7, 1.0]), rtol=1e-6)
+    assert len(whitening_factors(C, rcond=1e-5).s) == 1
+
+
+def test_what_has_no_variance_has_no_directions():
+    for C in (np.zeros((2, 2)), -np.eye(2), np.zeros((0, 0))):
+        nothing = whitening_factors(C)
+        assert nothing.U.shape == (len(C), 0)
+        basis = canonical_correlation(nothing, np.zeros((len(C), 2)), whitening_factors(np.eye(2)))
+        assert basis.B1.shape == (len(C), 0)
+        assert basis.B2.shape == (2, 0)
+        assert basis.effective_dimension == 0
+
+
+def test_identical_views_agree_fully_and_no_more():
+    for seed in range(20):
+        A = np.random.default_rng(seed).normal(size=(30, 6))
+        C = A.T @ A / 30
+        correlations = correlate(C, C, C).correlations
+        assert_allclose(correlations, 1)
+        assert (correlations <= 1).all()
+
+
+def test_directions_that_the_views_hardly_agree_on_are_dropped():
+    correlations = np.array([0.9, 2e-4, 5e-5])
+    eye = whitening_factors(np.eye(3))
+    assert_allclose(canonical_correlation(eye, np.diag(correlations), eye).correlations, [0.9, 2e-4])
+    few = canonical_correlation(eye, np.diag(correlations), eye, smallest=0.5)
+    assert_allclose(few.correlations, [0.9])
+    assert_allclose(np.abs(few.B2), [[1], [0], [0]], atol=1e-12)
+
+
+def test_the_largest_entry_of_a_direction_is_positive(blocks):
+    _, _, *C = blocks
+    B1, B2, _ = correlate(*C)
+    assert (B1[np.abs(B1).argmax(axis=0), np.arange(4)] > 0).all()
+    turned, other, _ = correlate(C[0], -C[1], C[2])
+    assert_allclose(turned, B1)
+    assert_allclose(other, -B2)
+
+
+def test_effective_dimension_is_the_sum_of_squared_correlations(blocks):
+    _, _, *C = blocks
+    basis = correlate(*C)
+    assert basis.effective_dimension == pytest.approx(sum(c**2 for c in basis.correlations))

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import nnls
+from scipy.stats import beta, t
 
 from twinviews.forecast import EXPONENTS, Estimate, forecast, mean_loss, power_law, share_wrong
 
@@ -160,3 +161,41 @@ def test_forecasts_of_independent_losses_hold_the_truth(squared):
         (found,) = forecast(SIZES, losses, np.array([50]), squared=squared)
         held += found.lower <= truth <= found.upper
     assert held >= 90
+
+
+def test_the_interval_of_a_mean_is_students_of_its_logarithm():
+    """As if a fourth of the rows were independent."""
+    losses = np.array([1.0, 4.0, 2.0, 9.0, 0.5])
+    reach = t.ppf(0.95, 4) * losses.std(ddof=1) * np.sqrt(4 / 5) / losses.mean()
+    expected = losses.mean() * np.exp([0, -reach, reach])
+    assert_allclose(mean_loss(losses), expected)
+    assert mean_loss(losses[:1]) == (1.0, 0.0, np.inf)
+    assert mean_loss(np.zeros(1)) == (0.0, 0.0, np.inf)
+    assert mean_loss(np.zeros(2)) == (0.0, 0.0, 0.0)
+    two = mean_loss(np.array([1.0, 2.0]))
+    assert 0 < two.lower < 1.5 < two.upper < np.inf
+
+
+@pytest.mark.parametrize(("wrong", "j"), [(0, 10), (3, 10), (7, 20)])
+@pytest.mark.parametrize("confidence", [0.5, 0.9])
+def test_the_interval_of_a_share_leaves_equal_tails(wrong, j, confidence):
+    """Of the distribution that j / 2 rows leave of a share, by Jeffreys' prior."""
+    found = share_wrong((np.arange(j) < wrong).astype(float), confidence=confidence)
+    belief = beta(wrong / 2 + 0.5, (j - wrong) / 2 + 0.5)
+    assert_allclose(belief.sf(found.upper), (1 - confidence) / 2)
+    if wrong:
+        assert_allclose(belief.cdf(found.lower), (1 - confidence) / 2)
+
+
+@pytest.mark.parametrize("squared", [True, False])
+def test_a_forecast_grows_surer_with_less_confidence(squared):
+    losses = curves(np.random.default_rng(0), squared=squared)
+    more = np.array([20, 200])
+    wide = forecast(SIZES, losses, more, squared=squared, confidence=0.99)
+    narrow = forecast(SIZES, losses, more, squared=squared, confidence=0.5)
+    assert forecast(SIZES, losses, more, squared=squared) == forecast(
+        SIZES, losses, more, squared=squared, confidence=0.9
+    )
+    for one, other in zip(wide, narrow, strict=True):
+        assert one.value == other.value
+        assert one.upper - one.lower > 1.5 * (other.upper - other.lower)

@@ -62,6 +62,7 @@ MODELS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 def test_nine_in_ten_new_rows_are_inside(model):
     inside = []
@@ -73,6 +74,7 @@ def test_nine_in_ten_new_rows_are_inside(model):
     assert 0.85 <= np.mean(inside) <= 0.96
 
 
+@pytest.mark.slow
 def test_on_real_rows_too():
     X, y = load_diabetes(return_X_y=True)
     inside = []
@@ -85,6 +87,7 @@ def test_on_real_rows_too():
     assert 0.85 <= np.mean(inside) <= 0.95
 
 
+@pytest.mark.slow
 def test_intervals_grow_with_coverage_and_follow_the_units():
     X, _, labels = table()
     model = XNVRegressor(random_state=0).fit(X, labels)
@@ -95,6 +98,7 @@ def test_intervals_grow_with_coverage_and_follow_the_units():
     assert_allclose(other.predict_interval(X, 0.5), 10 * narrow - 3, rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_std_is_near_the_noise_and_larger_far_away():
     X, _, labels = table(n=150, noise=0.3)
     model = XNVRegressor(random_state=0).fit(X, labels)
@@ -111,3 +115,25 @@ def test_coverage_must_be_a_share(coverage):
     model = SSSLRegressor(random_state=0).fit(X, labels)
     with pytest.raises(ValueError, match="coverage="):
         model.predict_interval(X, coverage=coverage)
+
+
+def test_a_fit_that_has_seen_every_label_does_not_count():
+    left_out = LeftOut(lambda X: X, np.array([0, 0]), np.array([3.0, -3.0]), np.array([0.5, 0.5]))
+    assert_allclose(deviation(np.array([[1.0, 100.0]]), left_out), [3])
+
+
+def test_rows_of_more_weight_count_more_in_the_ends():
+    """As the same row given as often as it weighs."""
+    at = np.array([[0.0, 1.0, 2.0], [5.0, 3.0, 4.0]])
+    residual, copies = np.array([1.0, -2.0, 0.5]), np.array([8, 20, 12])
+    weighted = LeftOut(lambda X: X, np.arange(3), residual, copies / 40)
+    for coverage in (0.3, 0.5, 0.7):
+        ends = interval_ends(at, weighted, coverage)
+        for row, (low, high) in zip(at, ends, strict=True):
+            share = np.append(copies / 40 * 3 / 4, 0.25)  # the new row may lie anywhere
+            upper, lower = (
+                np.append(row + abs(residual), np.inf),
+                np.append(row - abs(residual), -np.inf),
+            )
+            assert share[upper <= high].sum() >= coverage > share[upper < high].sum()
+            assert share[lower >= low].sum() >= coverage > share[lower > low].sum()

@@ -5,6 +5,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.spatial.distance import cdist
+from scipy.stats import f as fisher
+from scipy.stats import kstest
 from sklearn.gaussian_process.kernels import Matern
 from sklearn.metrics.pairwise import cosine_similarity, polynomial_kernel, rbf_kernel
 
@@ -77,6 +79,49 @@ def test_natural_sigma_is_the_median_distance():
     assert_allclose(find_kernel("gaussian").natural_sigma(X), np.median(distances))
 
 
+def test_copies_of_a_row_do_not_narrow_the_natural_sigma():
+    X = np.array([[0.0, 0.0], [0.0, 0.0], [3.0, 4.0]])
+    for kernel in ("gaussian", lambda U, V: U @ V.T):
+        assert find_kernel(kernel).natural_sigma(X) == pytest.approx(5)
+        assert find_kernel(kernel).natural_sigma(np.ones((4, 2))) == 1
+
+
+@pytest.mark.parametrize("name", ["linear", "polynomial", "cosine"])
+def test_natural_sigma_of_a_product_is_the_length_of_a_row(name):
+    X = np.array([[3.0, 4.0], [0.0, 1.0]])
+    assert find_kernel(name).natural_sigma(X) == pytest.approx(np.sqrt((25 + 1) / 2))
+    assert find_kernel(name).natural_sigma(np.zeros((2, 2))) == 1
+
+
+@pytest.mark.parametrize("name", [*KERNELS, "of a user"])
+def test_sigma_matters_unless_it_only_multiplies_the_kernel(name):
+    kernel = find_kernel((lambda U, V: U @ V.T + 1) if name == "of a user" else name)
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    ratio = kernel.against(X, 2.0)(X) / kernel.against(X, 1.0)(X)
+    assert kernel.sigma_matters == (np.ptp(ratio) > 1e-9)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 5])
+def test_a_polynomial_has_its_degree(degree):
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    K = find_kernel("polynomial", degree).against(X, 2.0)(X)
+    assert_allclose(K, (1 + X @ X.T / 4) ** degree)
+
+
+@pytest.mark.parametrize("name", SHIFT_INVARIANT)
+@pytest.mark.parametrize("D", [1, 3])
+def test_frequencies_are_drawn_from_students_distribution(name, D):
+    """The squared length of a draw of D columns, over D, is Fisher's F; each draw is on its own."""
+    kernel = find_shift_invariant_kernel(name)
+    W = kernel.frequencies(D, 4000, np.random.RandomState(0))
+    assert W.shape == (D, 4000)
+    degrees = 1e9 if name == "gaussian" else {"laplace": 1, "matern32": 3, "matern52": 5}[name]
+    squares = np.square(W).sum(axis=0) / D
+    assert kstest(squares, fisher(D, degrees).cdf).pvalue > 1e-3
+    assert kstest(squares[::2], squares[1::2]).pvalue > 1e-3
+    assert abs((W > 0).mean() - 0.5) < 0.03
+
+
 def test_callable_kernel_sees_inputs_over_sigma():
     X = np.random.default_rng(0).normal(size=(10, 3))
     kernel = find_kernel(lambda U, V: U @ V.T)
@@ -92,5 +137,8 @@ def test_callable_kernel_of_wrong_shape_is_named():
 def test_unknown_kernels_are_named():
     with pytest.raises(ValueError, match=r"kernel='rbf' is not known\. Use one of gaussian, laplace"):
         find_kernel("rbf")
-    with pytest.raises(ValueError, match="kernel='linear' has no Fourier features"):
-        find_shift_invariant_kernel("linear")
+    with pytest.raises(ValueError, match=r"kernel=\['linear'\] is not known"):
+        find_kernel(["linear"])
+    for kernel in ("linear", ["gaussian"]):
+        with pytest.raises(ValueError, match="has no Fourier features"):
+            find_shift_invariant_kernel(kernel)

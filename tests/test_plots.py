@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 from twinviews import KRRClassifier, KRRRegressor, XKSRegressor, XNVClassifier, XNVRegressor
 from twinviews.draws import Case, Draw, LabeledTable, errors_over_draws, make_draws
-from twinviews.measures import calibration_bins, calibration_error, share_inside
+from twinviews.measures import share_inside
 from twinviews.plots import (
     CorrelationSpectrumDisplay,
     IntervalDisplay,
@@ -253,25 +253,6 @@ def test_intervals_that_are_none_are_refused(numbers):
 
 
 # --- reliability -------------------------------------------------------------------------------------
-
-
-@given(seed=st.integers(0, 1000), n_bins=st.integers(1, 20), n_classes=st.integers(2, 5))
-@settings(max_examples=30, deadline=None)
-def test_bins_hold_every_row_once_and_give_the_calibration_error(seed, n_bins, n_classes):
-    rng = np.random.default_rng(seed)
-    p = rng.dirichlet(np.ones(n_classes), size=200)
-    truth = rng.integers(n_classes, size=200)
-    bins = calibration_bins(truth, p, n_bins)
-    assert bins.counts.sum() == 200
-    filled = bins.counts > 0
-    right = (p.argmax(axis=1) == truth).mean()
-    assert_allclose((bins.counts * bins.accuracy)[filled].sum() / 200, right)
-    assert_allclose((bins.counts * bins.confidence)[filled].sum() / 200, p.max(axis=1).mean())
-    low = np.arange(n_bins) / n_bins
-    assert (bins.confidence[filled] >= low[filled] - 1e-12).all()
-    assert (bins.confidence[filled] <= low[filled] + 1 / n_bins + 1e-12).all()
-    assert calibration_error(truth, p, n_bins) == bins.error
-    assert calibration_error(truth, p, 1) == pytest.approx(abs(p.max(axis=1).mean() - right))
 
 
 def test_reliability_from_an_estimator_is_that_from_its_probabilities(classes):

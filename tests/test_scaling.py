@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,7 +14,17 @@ from sklearn.preprocessing import RobustScaler, StandardScaler
 
 from conftest import REGRESSORS, make
 from twinviews import XNVRegressor
-from twinviews.scaling import ColumnMoments, rank_scaling, robust_scaling, standard_scaling
+from twinviews.landmarks import AllRows
+from twinviews.scaling import (
+    ColumnMoments,
+    RankScaling,
+    ScaledTable,
+    rank_scaling,
+    robust_scaling,
+    standard_scaling,
+    without_last_digits,
+)
+from twinviews.tables import ArrayTable, Block
 
 GIVEN = {"n_components": 40, "sigma": 1.5, "ridge": 1e-2, "correlation_ridge": 1e-4}
 
@@ -138,3 +150,69 @@ def test_scaled_rows_are_the_same_bits_for_any_order(far, table):
     other = standard_scaling(parts[3].merge(parts[1]).merge(parts[0]).merge(parts[2]))
     assert one.same_as(other)
     assert_allclose(one.spread, X.std(axis=0), rtol=1e-11)
+
+
+def test_scalings_are_the_same_only_if_all_their_numbers_are():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    standard, robust, rank = (
+        standard_scaling(ColumnMoments.of(X, None)),
+        robust_scaling(X),
+        rank_scaling(X),
+    )
+    moved = X + np.array([0.0, 1.0])
+    others = [
+        standard_scaling(ColumnMoments.of(moved, None)),
+        standard_scaling(ColumnMoments.of(2 * X, None)),
+        replace(standard, clip=3.0),
+        robust_scaling(moved),
+        rank_scaling(moved),
+        RankScaling(rank.knots, tuple(2 * values for values in rank.values)),
+        None,
+    ]
+    for one in (standard, robust, rank):
+        assert one.same_as(replace(one))
+        assert not any(one.same_as(other) for other in others)
+    assert not standard.same_as(rank)
+    assert not rank.same_as(standard)
+
+
+def test_a_value_between_two_ranks_lies_between_their_quantiles():
+    scaling = rank_scaling(np.array([[1.0], [2.0], [4.0]]))
+    quantiles = norm.ppf([0.25, 0.5, 0.75])
+    assert_allclose(
+        scaling(np.array([[1.0], [3.0], [4.0]]))[:, 0], [quantiles[0], quantiles[2] / 2, quantiles[2]]
+    )
+
+
+def test_ranks_of_many_values_end_at_one_in_a_thousand():
+    scaling = rank_scaling(np.arange(10_000.0)[:, None])
+    assert len(scaling.knots[0]) == 256
+    assert scaling.knots[0][0] == 0
+    assert scaling.knots[0][-1] == 9999
+    Z = scaling(np.array([[0.0], [9999.0]]))[:, 0]
+    assert_allclose(Z, norm.ppf([1e-3, 1 - 1e-3]))
+
+
+def test_without_last_digits_is_within_half_a_digit_and_stays():
+    values, spread = np.array([1 / 3, -1e6 / 7, 12345.678]), np.array([1.0, 3.0, 1e-3])
+    rounded = without_last_digits(values, spread)
+    assert (np.abs(rounded - values) <= 1e-12 * spread).all()
+    assert (rounded != values).any()
+    assert_array_equal(without_last_digits(rounded, spread), rounded)
+    nudged = values + 1e-15 * spread
+    assert_array_equal(without_last_digits(nudged, spread), rounded)
+
+
+def test_a_column_whose_quartiles_coincide_is_divided_by_its_deviation():
+    X = np.column_stack([(np.arange(100) < 5).astype(float), np.arange(100.0)])
+    scaling = robust_scaling(X)
+    assert_allclose(scaling.spread, [X[:, 0].std(), np.subtract(*np.quantile(X[:, 1], [0.75, 0.25]))])
+    assert_allclose(scaling.centre, np.median(X, axis=0))
+
+
+def test_a_scaled_table_gives_scaled_blocks():
+    X = np.random.default_rng(0).normal(size=(30, 2)) + 4
+    scaling = standard_scaling(ColumnMoments.of(X, None))
+    table = ArrayTable(Block(X, None, None), block_rows=7)
+    seen = ScaledTable(table, scaling).fold(lambda block: AllRows.of(block.X, None))
+    assert_array_equal(np.vstack(seen.parts), scaling(X))

@@ -97,3 +97,75 @@ def test_what_is_no_number_is_refused(y, message):
 def test_mixed_types_of_classes_are_refused():
     with pytest.raises(ValueError, match="y mixes labels of type int, str"):
         read_classes(["a", 1, None])
+
+
+def test_classes_that_are_expected_are_there_without_a_row():
+    classes = read_classes(["b", None, "d"], expected=["a", "b"])
+    assert classes.labels.tolist() == ["a", "b", "d"]
+    assert_array_equal(classes.code, [1, -1, 2])
+    numbers = read_classes([5.0, np.nan, 1.0], expected=np.array([3.0]))
+    assert_array_equal(numbers.labels, [1, 3, 5])
+    assert_array_equal(numbers.code, [2, -1, 0])
+    assert read_classes([None, None]).labels.tolist() == []
+
+
+@pytest.mark.parametrize("missing_label", [None, np.nan, pd.NA, "?", b"?", -1, 2.5, True, np.int64(3)])
+def test_one_missing_label_of_any_type_is_allowed(missing_label):
+    check_missing_label(missing_label)
+
+
+@pytest.mark.parametrize("missing_label", [None, np.nan, pd.NA, pd.NaT])
+def test_what_is_always_missing_may_be_named(missing_label):
+    y = np.array([1, None, 2], dtype=object)
+    assert_array_equal(missing_labels(y, missing_label), [False, True, False])
+    assert_array_equal(missing_labels(np.array([1, 2]), missing_label), [False, False])
+
+
+def test_dates_without_a_day_are_missing():
+    days = np.array(["2020-01-01", "NaT"], dtype="datetime64[D]")
+    assert_array_equal(missing_labels(days), [False, True])
+    assert_array_equal(missing_labels(days - days[0]), [False, True])
+
+
+def test_true_is_not_the_number_one():
+    y = np.array([True, 1, 1.0, "1", None], dtype=object)
+    assert_array_equal(missing_labels(y, True), [True, False, False, False, True])
+    assert_array_equal(missing_labels(y, 1), [False, True, True, False, True])
+    assert_array_equal(missing_labels(y, np.True_), [True, False, False, False, True])
+    for kind in (np.int64, np.uint8, np.float32):
+        ones = np.array([1, 0], dtype=kind)
+        assert_array_equal(missing_labels(ones, 1), [True, False])
+        assert_array_equal(missing_labels(ones, True), [False, False])
+        assert_array_equal(missing_labels(ones, "1"), [False, False])
+    assert_array_equal(missing_labels(np.array([[1.0, np.nan], [3.0, 4.0]]), 3), [[0, 1], [1, 0]])
+
+
+def test_numbers_keep_their_shape_and_may_be_written_as_words():
+    assert_array_equal(read_numbers([[1, None], [3, 4]]), [[1, np.nan], [3, 4]])
+    assert_array_equal(read_numbers(["1.5", None, "2"]), [1.5, np.nan, 2])
+    assert_array_equal(read_numbers([7, "?", 8], missing_label="?"), [7, np.nan, 8])
+    assert_array_equal(read_numbers([7, -1, 8], missing_label=-1), [7, np.nan, 8])
+
+
+@pytest.mark.parametrize(
+    ("y", "kind"),
+    [([True, None, False], "b"), ([1.0, None], "f"), ([1, None], "i"), (["a", None], "O")],
+)
+def test_classes_keep_their_type_beside_none(y, kind):
+    assert read_classes(y).labels.dtype.kind == kind
+
+
+def test_infinity_is_no_class():
+    with pytest.raises(ValueError, match="y contains infinity"):
+        read_classes([1.0, np.inf, 2.0])
+
+
+def test_a_column_of_labels_may_be_two_dimensional_with_a_warning():
+    with pytest.warns(UserWarning, match="column-vector"):
+        assert_array_equal(read_classes(np.array([[1], [2]])).code, [0, 1])
+
+
+def test_numbers_and_booleans_are_classes_of_one_type():
+    assert read_classes([1, 2.0, None]).labels.tolist() == [1, 2]
+    assert_array_equal(one_against_rest(np.array([1, -1, 0]), 2), [[1], [-1], [-1]])
+    assert_array_equal(one_against_rest(np.array([0, -1]), 1), [[1], [-1]])

@@ -1,13 +1,17 @@
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.stats import kstest, uniform
 
 from twinviews.kernels import SHIFT_INVARIANT, find_kernel, find_shift_invariant_kernel
 from twinviews.views import (
+    Readout,
     eigenfunctions,
     fourier_columns,
     fourier_view,
     fourier_views,
+    inverse_root,
     nystroem_view,
     nystroem_views,
 )
@@ -48,6 +52,7 @@ def test_twin_views_share_one_evaluation(X):
     assert_allclose(columns[:, 10:] @ views.second.W, views.second(X), atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHIFT_INVARIANT)
 def test_fourier_features_approach_the_kernel_at_the_stated_rate(name, X):
     """The error falls like 1/sqrt(M): a hundred times the features, a tenth of the error."""
@@ -80,3 +85,62 @@ def test_eigenfunctions_are_orthonormal_over_the_rows(X):
     K = find_kernel("laplace").against(X, 1.0)(X)
     assert_allclose(K @ (share[:, None] * phi), phi * mu, atol=1e-10)  # L_N phi = mu phi
     assert (np.diff(mu) <= 0).all()
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_fourier_features_are_the_formula(X, kind):
+    columns = fourier_columns(find_shift_invariant_kernel("matern32"), 3, 8, 4, seed=2)
+    assert columns.frequencies.shape == (3, 8)
+    angles = X @ columns.frequencies / 2.5 + columns.phases
+    assert_allclose(fourier_view(columns, 2.5)(kind(X)), np.sqrt(2 / 4) * np.cos(angles), atol=1e-12)
+    views = fourier_views(columns, 2.5)
+    assert views.first(X).shape == views.second(X).shape == (60, 4)
+
+
+def test_phases_are_uniform_on_the_circle_and_seeded():
+    kernel = find_shift_invariant_kernel("gaussian")
+    columns = fourier_columns(kernel, 2, 3000, 1500, seed=0)
+    assert kstest(columns.phases, uniform(-np.pi, 2 * np.pi).cdf).pvalue > 1e-3
+    again = fourier_columns(kernel, 2, 3000, 1500, seed=0)
+    assert_array_equal(again.phases, columns.phases)
+    assert_array_equal(again.frequencies, columns.frequencies)
+    assert not np.array_equal(fourier_columns(kernel, 2, 3000, 1500, seed=1).phases, columns.phases)
+
+
+def test_an_inverse_root_drops_what_is_small_beside_the_largest():
+    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
+    for scale in (1e-6, 1.0, 1e6):
+        K = scale * turn @ np.diag([4.0, 1.0, 1e-7]) @ turn.T
+        W = inverse_root(K, rcond=1e-5)
+        assert W.shape == (3, 2)
+        expected = turn[:, :2] @ np.diag([0.25, 1.0]) @ turn[:, :2].T / scale
+        assert_allclose(W @ W.T, expected, rtol=1e-6, atol=1e-9 / scale)
+
+
+def test_the_scale_of_a_view_is_the_mean_of_the_kernel_with_itself(X):
+    assert nystroem_view(find_kernel("laplace"), X, 1.0, rcond=1e-9).scale == pytest.approx(1)
+    linear = nystroem_view(find_kernel("linear"), X, 2.0, rcond=1e-9)
+    assert linear.scale == pytest.approx(np.square(X).sum(axis=1).mean() / 4)
+
+
+def test_of_an_odd_number_of_landmarks_the_last_is_left_over(X):
+    views = nystroem_views(find_kernel("gaussian"), X[:7], 1.0, rcond=1e-9)
+    assert_allclose(views.first(X), nystroem_view(find_kernel("gaussian"), X[:3], 1.0, rcond=1e-9)(X))
+    second = nystroem_view(find_kernel("gaussian"), X[3:6], 1.0, rcond=1e-9)
+    assert_allclose(views.second(X), second(X))
+    assert views.columns(X).shape == (60, 6)
+
+
+def test_there_are_no_more_eigenfunctions_than_the_kernel_has(X):
+    share = np.full(60, 1 / 60)
+    for scale in (1e-3, 1.0, 1e3):  # sigma scales the eigenvalues of a linear kernel
+        view, mu = eigenfunctions(find_kernel("linear"), X, share, scale, most=10)
+        assert len(mu) == 3
+        assert_allclose(view(X).T @ view(X) / 60, np.eye(3), atol=1e-9)
+    assert len(eigenfunctions(find_kernel("laplace"), X, share, 1.0, most=1).eigenvalues) == 1
+    assert len(eigenfunctions(find_kernel("laplace"), X, share, 1.0, most=100).eigenvalues) == 60
+
+
+def test_a_readout_adds_its_constants(X):
+    view = nystroem_view(find_kernel("gaussian"), X[:5], 1.0, rcond=1e-9)
+    assert_allclose(Readout(view, np.arange(5.0))(X), view(X) + np.arange(5.0))

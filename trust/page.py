@@ -3,8 +3,9 @@
     python trust/page.py
 
 Every part is one file there: NAME.xml as pytest writes it for trust/test_NAME.py, coverage.json as
-coverage writes it, mutants.json as trust/mutants.py does, and matrix.json as trust/matrix.py does. A
-part that was not run is named so. The exit code is 1 where a law failed.
+coverage writes it, with coverage.xml of the tests that it watched, mutants.json as trust/mutants.py does,
+and matrix.json as trust/matrix.py does. A part that was not run is named so. The exit code is 1 where a
+law failed.
 """
 
 import json
@@ -65,20 +66,24 @@ def coverage_words(report: Path) -> list[str]:
     totals = json.loads(report.read_text())["totals"]
     lines = 100 * totals["covered_lines"] / totals["num_statements"]
     branches = 100 * totals["covered_branches"] / totals["num_branches"]
-    measured = f"{totals['num_statements']:,} lines and {totals['num_branches']:,} branches of `src`"
-    return ["## Coverage", "", f"Of {measured} the tests run {lines:.1f}% and {branches:.1f}%.", ""]
+    suite = ElementTree.parse(report.with_suffix(".xml")).find("testsuite")
+    failures = int(suite.get("failures")) + int(suite.get("errors"))
+    tests = (
+        f"{int(suite.get('tests')):,} tests, {failures} failed, {duration(float(suite.get('time')))}."
+    )
+    run = f"{lines:.1f}% of {totals['num_statements']:,} lines of `src` and {branches:.1f}% of"
+    return ["## Coverage", "", f"{tests} They run {run} {totals['num_branches']:,} branches.", ""]
 
 
 def mutant_words(report: Path) -> list[str]:
     modules = json.loads(report.read_text())
     lines = ["## Mutants", "", "Small changes to the mathematics, and whether a test notices.", ""]
-    lines += ["| module | mutants | noticed | share |", "|---|---:|---:|---:|"]
+    lines += ["| module | mutants | noticed | share | time |", "|---|---:|---:|---:|---:|"]
     totals = Counter()
     for name, found in modules.items():
         totals.update(found)
-        lines.append(f"| `{name}` | {found['mutants']:,} | {found['noticed']:,} | {share(found)} |")
-    lines.append(f"| all | {totals['mutants']:,} | {totals['noticed']:,} | {share(totals)} |")
-    return [*lines, ""]
+        lines.append(mutant_row(f"`{name}`", found))
+    return [*lines, mutant_row("all", totals), ""]
 
 
 def matrix_words(report: Path) -> list[str]:
@@ -102,8 +107,10 @@ def matrix_words(report: Path) -> list[str]:
     return [*lines, ""]
 
 
-def share(found) -> str:
-    return f"{found['noticed'] / found['mutants']:.1%}"
+def mutant_row(name: str, found: dict[str, float]) -> str:
+    share = found["noticed"] / found["mutants"]
+    numbers = f"{found['mutants']:,} | {found['noticed']:,} | {share:.1%}"
+    return f"| {name} | {numbers} | {duration(found['seconds'])} |"
 
 
 def duration(seconds: float) -> str:

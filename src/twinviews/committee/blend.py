@@ -53,7 +53,7 @@ def blend_numbers(held_out: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np
     """
     start = weights_by_doubt(np.square(held_out - y), weight)
     spread = float(weight @ np.square(y - weight @ y))
-    if spread == 0:
+    if spread <= np.square(1e-12 * np.abs(y).max()):  # constant but for rounding
         return start
     J, root = len(start), np.sqrt(weight)
     # Least squares with two more kinds of rows: the pull to the start, and the sum, held firmly.
