@@ -44,7 +44,7 @@ bench: $(READY)
 # Every law of trust/ at its full count, and the page about it: docs/trust.md. Hours; a single part is, for
 # example, `make build/trust/kills.xml trust-page`.
 LAWS := $(patsubst trust/test_%.py,build/trust/%.xml,$(wildcard trust/test_*.py))
-trust: $(LAWS) coverage mutants
+trust: $(LAWS) coverage mutants matrix
 	$(MAKE) trust-page
 
 build/trust/%.xml: trust/test_%.py again | $(READY)

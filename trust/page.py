@@ -3,9 +3,9 @@
     python trust/page.py
 
 Every part is one file there: NAME.xml as pytest writes it for trust/test_NAME.py, coverage.json as
-coverage writes it, with coverage.xml of the tests that it watched, mutants.json as trust/mutants.py does,
-and matrix.json as trust/matrix.py does. A part that was not run is named so. The exit code is 1 where a
-law failed.
+coverage writes it, with coverage.xml of the tests that it watched, mutants.json as trust/mutants.py and
+matrix.json as trust/matrix.py do. A part that was not run is named so. The exit code is 1 where a law
+failed.
 """
 
 import json
