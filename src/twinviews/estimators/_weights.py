@@ -17,11 +17,11 @@ def check_weight(sample_weight: Any, X: Any) -> np.ndarray:
         raise ValueError("sample_weight is sparse or masked. Give one number for each row.")
     with np.errstate(all="ignore"):
         sample_weight = _as_weights(sample_weight)
+        if np.size(sample_weight) and not np.any(sample_weight):
+            raise ValueError("sample_weight is zero for every row. Give some row a positive weight.")
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     refuse_too_large("sample_weight", weight, "Divide the weights by a number.")
     heaviest = float(weight.max())
-    if heaviest == 0:
-        raise ValueError("sample_weight is zero for every row. Give some row a positive weight.")
     if heaviest < 1 / LARGEST:
         raise ValueError(
             f"sample_weight is at most {heaviest:g}, and sums of numbers below {1 / LARGEST:g} lose "
@@ -32,9 +32,10 @@ def check_weight(sample_weight: Any, X: Any) -> np.ndarray:
 
 def _as_weights(sample_weight: Any) -> Any:
     try:
-        if np.iscomplexobj(sample_weight):
-            raise TypeError("they are complex")
-        return np.asarray(sample_weight, dtype=np.float64)
+        weights = np.asarray(sample_weight)
+        if weights.dtype.kind in "cMm":
+            raise TypeError(f"they are of type {weights.dtype}")
+        return weights.astype(np.float64)[()]  # a single number stays one
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"sample_weight holds something that is not a number ({error}). Give one number for each "
