@@ -354,8 +354,13 @@ def test_dask_brings_only_summaries_to_the_client(dask_client, monkeypatch):
 
     def spy(self, futures, *arguments, **options):
         result = gather(self, futures, *arguments, **options)
-        gathered.extend(result if isinstance(result, (list, tuple)) else [result])
+        gathered.extend(flat(result))
         return result
+
+    def flat(result):  # Dask before 2025 wraps a result in lists
+        if isinstance(result, (list, tuple)):
+            return [single for part in result for single in flat(part)]
+        return [result]
 
     monkeypatch.setattr(Client, "gather", spy)
     X = da.random.default_rng(0).normal(size=(20_000, 4), chunks=(2_000, 4))

@@ -84,7 +84,8 @@ def run_tests(name: str, python: Path) -> dict[str, int]:
     report = ENVIRONMENTS / f"{name}.xml"
     paths = [f"tests/test_{test}.py" for test in TESTS] + [f"trust/test_{law}.py" for law in LAWS]
     one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    run = [python, "-m", "pytest", "--numprocesses", "2", "-p", "no:cacheprovider"]
+    # Spark is a download of 400 MB for two tests, which make test has.
+    run = [python, "-m", "pytest", "--numprocesses", "2", "-p", "no:cacheprovider", "-k", "not spark"]
     subprocess.run(
         [*run, "--junit-xml", report, *SETS[name], *paths],
         cwd=ROOT,
