@@ -56,7 +56,7 @@ again:
 # Which lines and branches of src the tests run, in all processes.
 coverage: $(READY)
 	mkdir -p build/trust
-	rm -f build/trust/coverage build/trust/coverage.*
+	rm -f build/trust/.coverage*
 	-OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 		$(BIN)/coverage run -m pytest --numprocesses 2 --junit-xml build/trust/coverage.xml
 	$(BIN)/coverage combine --quiet

@@ -199,3 +199,21 @@ def test_a_forecast_grows_surer_with_less_confidence(squared):
     for one, other in zip(wide, narrow, strict=True):
         assert one.value == other.value
         assert one.upper - one.lower > 1.5 * (other.upper - other.lower)
+
+
+def test_with_next_to_no_confidence_the_interval_of_a_forecast_is_hardly_more_than_a_point():
+    losses, more = curves(np.random.default_rng(0)), np.array([20])
+    (point,) = forecast(SIZES, losses, more, squared=True, confidence=1e-9)
+    (usual,) = forecast(SIZES, losses, more, squared=True)
+    assert point.upper - point.lower < 0.2 * (usual.upper - usual.lower)
+
+
+def test_a_forecast_of_a_share_is_no_surer_than_the_share_now():
+    """Each end falls as the value does."""
+    losses = curves(np.random.default_rng(3), j=12, a=0.1, b=3.0, squared=False)
+    now = share_wrong(losses[-1])
+    for found in forecast(SIZES, losses, np.array([10, 300]), squared=False):
+        fall = found.value / now.value
+        assert fall < 1
+        assert found.lower <= fall * now.lower * (1 + 1e-9)
+        assert found.upper >= fall * now.upper * (1 - 1e-9)

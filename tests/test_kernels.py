@@ -86,6 +86,13 @@ def test_copies_of_a_row_do_not_narrow_the_natural_sigma():
         assert find_kernel(kernel).natural_sigma(np.ones((4, 2))) == 1
 
 
+def test_every_row_given_three_times_leaves_the_natural_sigma():
+    """Rounding leaves a little between copies of long rows, which must not count as a distance."""
+    X = 100 * np.random.default_rng(0).normal(size=(30, 8))
+    kernel = find_kernel("gaussian")
+    assert_allclose(kernel.natural_sigma(np.repeat(X, 3, axis=0)), kernel.natural_sigma(X), rtol=1e-9)
+
+
 @pytest.mark.parametrize("name", ["linear", "polynomial", "cosine"])
 def test_natural_sigma_of_a_product_is_the_length_of_a_row(name):
     X = np.array([[3.0, 4.0], [0.0, 1.0]])

@@ -36,8 +36,6 @@ def hadamard_transform(A: np.ndarray) -> np.ndarray:
     size = 1 << max(0, len(A) - 1).bit_length()
     right = 1 << (size.bit_length() // 2)
     left = size // right
-    if right > size:
-        left, right = size, 1
     padded = np.zeros((size, A.shape[1]))
     padded[: len(A)] = A
     inner = hadamard(right, dtype=float) @ padded.reshape(left, right, -1)
