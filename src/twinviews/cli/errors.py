@@ -8,6 +8,8 @@ from contextlib import contextmanager
 
 import click
 
+from twinviews.visible_text import visible
+
 # Which extra brings a package that is imported late.
 _EXTRA_OF = {
     "jinja2": "report", "lightgbm": "peers", "markupsafe": "report", "matplotlib": "replicate",
@@ -19,7 +21,7 @@ UNUSABLE, NO_FILE, NOT_INSTALLED, STOPPED = 3, 4, 5, 130
 
 
 def _failure(message: str, exit_code: int) -> click.ClickException:
-    failure = click.ClickException(" ".join(message.split()))
+    failure = click.ClickException(visible(" ".join(message.split())))
     failure.exit_code = exit_code  # type: ignore[misc]  # which click reads off the object
     return failure
 
@@ -51,4 +53,5 @@ def plain_errors(extra: str, *, when_stopped: str = _WHEN_STOPPED) -> Iterator[N
 
 def say(line: str) -> None:
     """To a person, who reads standard error; standard output is for what was asked for."""
-    click.echo(line, err=True)
+    # Names of columns are a stranger's words, and a terminal obeys some.
+    click.echo("\n".join(map(visible, line.split("\n"))), err=True)
