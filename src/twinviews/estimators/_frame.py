@@ -200,7 +200,7 @@ class SemiSupervised(LabeledSolve):
         with nullcontext() if self._large_matrices else one_blas_thread():
             # One number from random_state, from which everything random in this fit follows.
             random = check_random_state(getattr(self, "random_state", 0))
-            self._seed = int(random.randint(np.iinfo(np.int32).max))
+            self._seed = int(random.randint(np.iinfo(np.int32).max))  # nosec B311  # no secret
             survey = table.fold(
                 partial(
                     survey_of,
