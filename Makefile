@@ -29,6 +29,8 @@ check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src
+	$(BIN)/python trust/audit.py
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

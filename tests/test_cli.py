@@ -19,7 +19,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import twinviews
 from messy.tables import GOOD, WRONG
-from twinviews import XNVRegressor, load_model, save_model
+from twinviews import KRRClassifier, XNVRegressor, load_model, save_model
 from twinviews.cli import main
 from twinviews.commands.demo import write_patients
 from twinviews.commands.sample import sample_rows
@@ -132,6 +132,23 @@ def test_machines_read_json(folder):
         "--json",
     )
     assert json.loads(run(*kept).stdout)["predictions"] == ["prediction", "lower", "upper"]
+
+
+def test_a_terminal_gets_no_commands_from_strangers(tmp_path):
+    """Names of columns, classes and targets are shown, and their control characters spelled out."""
+    hostile = "\x1b]0;owned\x07\x9b2J\u202e"
+    X = pd.DataFrame({hostile: np.arange(12.0), "b": 1.0})
+    model = KRRClassifier(sigma=1.0, ridge=0.1).fit(X, [f"{hostile}{i % 2}" for i in range(12)])
+    save_model(model, tmp_path / "m", about={"target": hostile})
+    for arguments in ([], ["--json"]):
+        shown = run("inspect", tmp_path / "m", *arguments).stdout
+        assert not set("\x1b\x07\x9b\u202e") & set(shown)
+        assert "\\u001b]0;owned\\u0007" in shown
+    assert json.loads(shown)["about"] == {"target": hostile}
+    pq.write_table(pa.table({hostile: [1.0, 2.0], "b": [1.0, 2.0]}), tmp_path / "t.parquet")
+    told = run("fit", tmp_path / "t.parquet", "--target", "c", "-o", tmp_path / "n", code=3).stderr
+    assert "\x1b" not in told
+    assert "\\u001b]0;owned" in told
 
 
 def test_inspect_tells_a_person(folder):

@@ -5,8 +5,6 @@ import itertools
 import json
 import os
 import pickle
-import subprocess
-import sys
 import tracemalloc
 import warnings
 from pathlib import Path
@@ -414,36 +412,6 @@ def tiny(tmp_path_factory):
     return path, path.read_bytes()
 
 
-def test_every_flip_of_a_bit_is_refused(tiny, tmp_path):
-    _, content = tiny
-    path = tmp_path / "flipped"
-    path.write_bytes(content)
-    refused = 0
-    with path.open("r+b", buffering=0) as file:
-        for place, byte in enumerate(content):
-            for bit in range(8):
-                os.pwrite(file.fileno(), bytes([byte ^ 1 << bit]), place)
-                with pytest.raises(ValueError, match="is no model file to rely on"):
-                    load_model(path)
-                refused += 1
-            os.pwrite(file.fileno(), bytes([byte]), place)
-    assert refused == 8 * len(content)
-    assert_array_equal(load_model(path).predict([[1.0]]), load_model(tiny[0]).predict([[1.0]]))
-
-
-def test_every_truncation_and_addition_is_refused(tiny, tmp_path):
-    _, content = tiny
-    path = tmp_path / "model"
-    for length in range(len(content)):
-        path.write_bytes(content[:length])
-        with pytest.raises(ValueError, match="is no model file to rely on"):
-            load_model(path)
-    for more in (b"\0", content):
-        path.write_bytes(content + more)
-        with pytest.raises(ValueError, match="checksum"):
-            load_model(path)
-
-
 def test_another_version_says_which_and_what_to_do(tiny, tmp_path):
     path = tmp_path / "model"
     path.write_bytes(tiny[1].replace(b"model 1\n", b"model 2\n", 1))
@@ -609,6 +577,9 @@ def test_each_field_is_checked(forge, message, regressor, tmp_path):
     [
         (change("NumberCode", name="town"), "not told apart by their names"),
         (change("LevelCode", levels=[]), "size D|do not become"),
+        (change("LevelCode", levels=["Bern", "Bern"]), "not told apart"),
+        (change("LevelCode", levels=["Bern", "Paris"]), "never counted"),
+        (change("NumberCode", name="\ud800"), "is not Unicode"),
         (change("DateCode", of_day="yes"), "neither true nor false"),
         (change("NumberCode", mean=None), "is no number"),
         (change("LeftOut", why=3), "no text"),
@@ -685,106 +656,3 @@ def outcome(path, X):
         predict = model.predict_proba if hasattr(model, "classes_") else model.predict
         assert np.isfinite(predict(X)).all()
         return "loaded"
-
-
-def places_in(node, here=()):
-    inside = (
-        node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
-    )
-    for key, value in inside:
-        yield (*here, key)
-        yield from places_in(value, (*here, key))
-
-
-ODD = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(-3, 60),
-    st.sampled_from([2**31, 2**63, 10**40, 1e-300, 1e-100, 1e99, -1e99, 1e308, 0.0, -1.0]),
-    st.floats(allow_nan=False, allow_infinity=False),
-    st.text(max_size=3),
-    st.sampled_from(["gaussian", "F", "<f4", "<i8", "XNVClassifier", "../../x", "__class__"]),
-    st.lists(st.integers(0, 9), max_size=3),
-    st.dictionaries(st.text(max_size=2), st.integers(), max_size=1),
-)
-
-
-@pytest.fixture(scope="module")
-def originals(regressor, classifier, tmp_path_factory):
-    """Headers and arrays of small files of several kinds."""
-    X = rows(90, 2)
-    models = [
-        regressor,
-        classifier,
-        fitted("XNVClassifier", X, classes(X), scale="rank"),
-        fitted("XKSRegressor", X, numbers(X)),
-        fitted("KRRClassifier", sparse.csr_array(X[:20]), classes(X[:20])),
-        fitted("LapRLSRegressor", X[:20], numbers(X[:20], 8)),
-    ]
-    found = []
-    for model in models:
-        for whole in (False, True):
-            path = tmp_path_factory.mktemp("originals") / "model"
-            save_model(model, path, whole=whole)
-            found.append(read(path))
-    return found
-
-
-@given(data=st.data())
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_forged_file_is_refused_or_predicts_numbers(data, originals, tmp_path):
-    """The forger knows the format and can seal: no crash, no code, no endless work, no wrong load."""
-    header, arrays = data.draw(st.sampled_from(originals))
-    header, arrays = json.loads(json.dumps(header)), bytearray(arrays)
-    for _ in range(data.draw(st.integers(1, 3))):
-        if data.draw(st.integers(0, 4)) == 0:
-            at = 8 * data.draw(st.integers(0, len(arrays) // 8 - 1))
-            number = data.draw(st.sampled_from([np.nan, np.inf, 1e308, 1e99, -1e99, -1.0, 0.0, 1e-99]))
-            arrays[at : at + 8] = np.float64(number).tobytes()
-            continue
-        places = list(places_in(header))
-        *way, last = data.draw(st.sampled_from(places))
-        owner = header
-        for key in way:
-            owner = owner[key]
-        match data.draw(st.sampled_from(["odd", "other", "remove", "double", "near"])):
-            case "odd":
-                owner[last] = data.draw(ODD)
-            case "other":
-                value = header
-                for key in data.draw(st.sampled_from(places)):
-                    value = value[key]
-                owner[last] = json.loads(json.dumps(value))
-            case "remove":
-                del owner[last]
-            case "double" if isinstance(owner, list):
-                owner.insert(last, json.loads(json.dumps(owner[last])))
-            case "near" if type(owner[last]) is int:
-                owner[last] += data.draw(st.sampled_from([-1, 1]))
-    path = tmp_path / "forged"
-    path.write_bytes(sealed(header, bytes(arrays)))
-    outcome(path, rows(5, 2))
-
-
-def test_loading_runs_no_code_and_opens_nothing_else(tiny):
-    """An audit hook in a fresh process sees what loading does."""
-    program = f"""
-import sys
-from twinviews import load_model
-
-path, seen, watching = {str(tiny[0])!r}, [], False
-
-def watch(event, arguments):
-    if watching:
-        seen.append((event, arguments))
-
-sys.addaudithook(watch)
-watching = True
-load_model(path)
-watching = False
-for event, arguments in seen:
-    assert event not in ("exec", "compile", "import", "os.system", "subprocess.Popen"), arguments
-    assert event != "open" or arguments[0] == path, arguments
-assert any(event == "open" for event, _ in seen)
-"""
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)

@@ -34,6 +34,7 @@ from twinviews.report.statistics import (
     resamples,
     share_interval,
 )
+from twinviews.visible_text import visible
 
 FEW = 40
 
@@ -419,7 +420,7 @@ def test_hostile_words_are_shown_and_not_obeyed(hostile):
         name for name, _ in page.attributes if name.startswith("on") or name in ("style", "src")
     ]
     for word in HOSTILE:
-        assert words.visible(word) in page.text
+        assert visible(word) in page.text
     assert page.tables["Columns and what was done with them"][2][0] == HOSTILE[3]
     assert "\u202e" not in html
     assert re.search("default-src 'none'; style-src 'sha256-[^']+'", html)
@@ -428,12 +429,12 @@ def test_hostile_words_are_shown_and_not_obeyed(hostile):
 @given(text=st.text(st.characters(exclude_categories=())))
 @settings(max_examples=200, deadline=None)
 def test_text_is_spelled_out_where_it_would_hide(text):
-    shown = words.visible(text)
+    shown = visible(text)
     assert "\n" not in shown
     assert not re.search("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", shown)
     shown.encode("utf-8")
     if text.isprintable():
-        assert words.visible(text) == text
+        assert visible(text) == text
 
 
 @given(amount=st.floats(-1e300, 1e300))

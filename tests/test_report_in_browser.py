@@ -16,7 +16,7 @@ from report_tables import (
     regressor,
 )
 from twinviews.report import gather, write_report
-from twinviews.report.words import visible
+from twinviews.visible_text import visible
 
 PHONE, DESK = 390, 1280
 LEAST_CONTRAST = 4.5  # WCAG 2.2, level AA, for text

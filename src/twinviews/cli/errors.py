@@ -12,6 +12,8 @@ from typing import TextIO
 
 import click
 
+from twinviews.visible_text import visible
+
 # Which extra brings a package that is imported late.
 _EXTRA_OF = {
     "jinja2": "report", "lightgbm": "peers", "markupsafe": "report", "matplotlib": "replicate",
@@ -23,7 +25,7 @@ UNUSABLE, NO_FILE, NOT_INSTALLED, STOPPED, TERMINATED = 3, 4, 5, 130, 143
 
 
 def _failure(message: str, exit_code: int) -> click.ClickException:
-    failure = click.ClickException(" ".join(message.split()))
+    failure = click.ClickException(visible(" ".join(message.split())))
     failure.exit_code = exit_code  # type: ignore[misc]  # which click reads off the object
     return failure
 
@@ -79,8 +81,10 @@ def until_unread() -> Iterator[None]:
 
 def say(line: str) -> None:
     """To a person, who reads standard error; standard output is for what was asked for."""
+    # Names of columns are a stranger's words, and a terminal obeys some.
+    shown = "\n".join(map(visible, line.split("\n")))
     try:
-        click.echo(line, err=True)
+        click.echo(shown, err=True)
     except BrokenPipeError:  # the work goes on though nobody listens
         _into_nothing(sys.stderr)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from twinviews.cli.errors import plain_errors
+from twinviews.visible_text import visible
 
 
 @click.command(short_help="Tell what is in a model file.")
@@ -19,7 +20,9 @@ def inspect(model: Path, as_json: bool) -> None:
         from twinviews.commands.inspect import facts_of_model, lines_of
 
         facts = facts_of_model(model)
-        shown = (
-            json.dumps(facts, indent=2, ensure_ascii=False) if as_json else "\n".join(lines_of(facts))
-        )
-    click.echo(shown)
+        if as_json:
+            lines = json.dumps(facts, indent=2, ensure_ascii=False).split("\n")
+        else:
+            lines = lines_of(facts)
+    # Whoever made the file chose its words, and a terminal obeys some.
+    click.echo("\n".join(map(visible, lines)))

@@ -18,6 +18,7 @@ from twinviews.datasets.origins import RawTable
 from twinviews.datasets.paper_sets import PAPER_SETS, PaperSet, read_raw
 from twinviews.datasets.preparation import Task
 from twinviews.reading import read
+from twinviews.reading.writing import harmless_name
 
 Half = Literal["development", "untouched"]
 # A number column with no more distinct values than this, all of them whole, is taken for classes.
@@ -155,7 +156,8 @@ def choose_contest_sets(names: Sequence[str], half: str | None) -> list[ContestS
 def user_set(path: Path, target: str, task: Task | None = None) -> ContestSet:
     """A table of the user's, in any format that is read, with a column to predict."""
     raw, found = _read_user_table(path, target, task)
-    return ContestSet(path.stem, found, str(path), partial(_given, raw))
+    # The name is a cell of tables that are opened in spreadsheets.
+    return ContestSet(harmless_name(path.stem), found, str(path), partial(_given, raw))
 
 
 def _given(raw: RawTable, where: Files) -> RawTable:

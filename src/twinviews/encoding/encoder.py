@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
+from itertools import chain, count
 from typing import Any, TypeVar, get_args
 
 import numpy as np
@@ -37,12 +38,12 @@ class Encoder:
     def outputs(self) -> list[str]:
         """Names of the numbers, each another one."""
         names: dict[str, None] = {}
-        for code in self.codes:
-            for output in code.outputs:
-                tries = (f"{output} ({n})" for n in count(2))
-                names[output if output not in names else next(t for t in tries if t not in names)] = (
-                    None
-                )
+        numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(2))
+        for output in chain.from_iterable(code.outputs for code in self.codes):
+            name = output
+            while name in names:
+                name = f"{output} ({next(numbers[output])})"
+            names[name] = None
         return list(names)
 
     def __call__(self, rows: Any) -> np.ndarray:

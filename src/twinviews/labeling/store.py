@@ -58,9 +58,9 @@ _EVENTS = (
     "SELECT number, time, undoes, key, target, row, answer, value, origin, expects FROM events AS event"
 )
 # Entries of a target that have not been undone, the last first: those of one sitting, and those of
-# sittings of which nothing has been heard since this one began.
+# sittings of which nothing has been heard since this one began. All parts are below.
 _ENTRIES = (
-    f"{_EVENTS} WHERE target = ? AND undoes IS NULL AND sitting IS NOT NULL AND {{whose}} "
+    f"{_EVENTS} WHERE target = ? AND undoes IS NULL AND sitting IS NOT NULL AND {{whose}} "  # nosec B608
     f"AND NOT EXISTS (SELECT 1 FROM events WHERE undoes = event.number) ORDER BY number DESC"
 )
 _OWN_ENTRIES = _ENTRIES.format(whose="sitting = ?")

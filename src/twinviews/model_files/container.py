@@ -110,7 +110,7 @@ def _after_first_line(content: bytes) -> int:
 
 def _read_header(text: bytes) -> dict[str, Any]:
     try:
-        header = json.loads(text)
+        header = json.loads(text.decode("ascii"))
         # There is one way to write a header. So a repeated key, NaN, a number out of range or another
         # spelling, which readers might take in different ways, is refused whatever it means.
         canonical = canonical_json(header) == text

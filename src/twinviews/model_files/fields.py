@@ -87,9 +87,16 @@ class Text:
     def decode(self, node: Json, reader: Reader, sizes: Sizes) -> str:
         if type(node) is not str or len(node) > _LONGEST_TEXT:
             raise ModelFileError(f"{node!r:.40} is no text of up to {_LONGEST_TEXT:,} characters")
+        _check_letters(node)
         if self.choices is not None and node not in self.choices:
             raise ModelFileError(f"{node!r:.40} is none of {', '.join(self.choices)}")
         return node
+
+
+def _check_letters(text: str) -> None:
+    """Half a letter of UTF-16 is none, and can be neither compared nor written."""
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise ModelFileError(f"{text!r:.40} is not Unicode")
 
 
 # --- arrays ----------------------------------------------------------------------------------------
@@ -261,6 +268,9 @@ class Labels:
             allowed = (_LABEL_TYPES[dtype.kind],)
         if not all(type(label) in allowed for label in known):
             raise ModelFileError(f"a label is not of dtype {dtype.str}")
+        for label in known:
+            if type(label) is str:
+                _check_letters(label)
         numbers = [label for label in known if type(label) in (int, float)]
         if numbers and dtype.kind in "iu":
             limits = np.iinfo(dtype)

@@ -82,6 +82,11 @@ def _knots_rise(scaling: RankScaling, sizes: Sizes) -> None:
             raise ModelFileError("a column has knots that do not rise")
 
 
+def _weights_are_shares(problem: LabeledProblem, sizes: Sizes) -> None:
+    if not abs(problem.weight.sum() - 1) < 1e-6:
+        raise ModelFileError(f"weights of labels sum to {problem.weight.sum():g}, not to 1")
+
+
 def _all_chosen(fit: InMetric, sizes: Sizes) -> None:
     if fit.chosen is None:
         sizes.bind("m", sizes["s"])
@@ -190,6 +195,7 @@ _ENTRIES = [
         weight=Floats("m", least=0.0),
         spread=Floats("t", least=0.0),
         targets=Wholes("t"),
+        check=_weights_are_shares,
     ),
     kind(ScaledRows, X=Floats("m D"), scale=_SCALE, cost=_bytes_of_rows, kept=True),
     kind(Metric, L=Floats("D", other="D D")),

@@ -22,9 +22,11 @@ else:
             raise ModelFileError("its columns are not told apart by their names")
         sizes.bind("D", len(encoder.outputs))
 
-    def _has_shares(code: LevelCode, sizes: Sizes) -> None:
+    def _levels_are_known(code: LevelCode, sizes: Sizes) -> None:
         if sorted(set(code.known)) != list(code.known) or 0.0 in code.shares:
             raise ModelFileError("levels of a column are not in order")
+        if len(set(code.levels)) < len(code.levels) or not set(code.levels) <= set(code.known):
+            raise ModelFileError("levels of a column are not told apart, or were never counted")
         if code.shares and len(code.shares) != len(code.known):
             raise ModelFileError(f"{len(code.shares)} shares are not of {len(code.known)} levels")
 
@@ -49,7 +51,7 @@ else:
                 "shares": Many(NOT_NEGATIVE, "s"),
             },
             LevelCode,
-            _has_shares,
+            _levels_are_known,
         ),
         Kind(
             DateCode,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
@@ -16,9 +17,10 @@ from twinviews.reading.findings import Guess, Reading, plain_errors, types_in_wo
 from twinviews.reading.options import ReadingOptions
 from twinviews.reading.typed import check_names, find_types, kinds_changed
 
-# What one row group of a Parquet file may unpack to: it is read at once, and runs of equal values
-# can make much of few bytes.
+# What one row group of a Parquet file or one batch of an Arrow file may unpack to: it is read at once,
+# and runs of equal values can make much of few bytes.
 _MOST_UNPACKED_BYTES = 2 << 30
+_END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 # With threads of its own Arrow reads ahead without bounds.
 _IN_ORDER: dict[str, Any] = {"batch_size": 32_768, "use_threads": False}
 
@@ -32,12 +34,11 @@ def read_columnar(place: Path, form: str, options: ReadingOptions, source: str) 
     try:
         dataset = opened()
         if form == "parquet":
-            _check_sizes(dataset.files, source)
-            n_rows = dataset.count_rows()
+            n_rows = _check_row_groups(dataset.files, source)
         else:
-            n_rows = _check_batches(dataset)
+            n_rows = _check_batches(dataset.files, source)
         common, said = _common_schema(dataset, options)
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
         word = "a Parquet" if form == "parquet" else "an Arrow"
         raise ValueError(
             f"{source} cannot be read as {word} file: it is cut short or damaged, or two columns have "
@@ -64,9 +65,11 @@ def read_stream(path: Path, options: ReadingOptions, source: str) -> Reading:
     try:
         with pa.memory_map(str(path)) as file, pa.ipc.open_stream(file) as reader:
             return read_copy(
-                reader, reader.schema, lambda copy: read_columnar(copy, "ipc", options, source)
+                _to_the_end(reader, file),
+                reader.schema,
+                lambda copy: read_columnar(copy, "ipc", options, source),
             )
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
         raise ValueError(f"{source} is an Arrow stream cut short or damaged. Write it again.") from None
 
 
@@ -148,32 +151,78 @@ def _with_types_of_text(
     return Reading(source, copy, guesses, typing.n_rows, typing.written)
 
 
-def _check_batches(dataset: ds.Dataset) -> int:
-    """The number of rows, after a look at all of them.
-
-    Arrow believes what an Arrow file says of itself, and a wrong offset would have it read beyond its
-    memory.
-    """
+def _check_batches(files: Sequence[str], source: str) -> int:
+    """The number of rows of Arrow files, after a look at all of them."""
     n_rows = 0
-    for part in dataset.get_fragments():
-        for batch in part.to_batches(schema=part.physical_schema, **_IN_ORDER):
-            batch.validate(full=True)
-            n_rows += batch.num_rows
+    for path in files:
+        with pa.memory_map(path) as file, pa.ipc.open_file(file) as reader:
+            for place in range(reader.num_record_batches):
+                batch = _checked(reader.get_batch(place))
+                _check_size(batch.num_rows, batch.num_columns, _text_bytes(batch), source)
+                n_rows += batch.num_rows
     return n_rows
 
 
-def _check_sizes(files: Sequence[str], source: str) -> None:
+def _checked(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Arrow believes what a batch says of itself; a wrong offset would end Python, texts be none."""
+    batch.validate(full=True)
+    return batch
+
+
+def _to_the_end(batches: Iterable[pa.RecordBatch], file: pa.NativeFile) -> Iterator[pa.RecordBatch]:
+    """All batches of a stream; one without its end mark may have lost some."""
+    yield from map(_checked, batches)
+    end = file.tell()
+    file.seek(max(0, end - len(_END_OF_STREAM)))
+    if file.read(len(_END_OF_STREAM)) != _END_OF_STREAM:
+        raise pa.ArrowInvalid(f"no end mark at {end}")
+
+
+def _check_row_groups(files: Sequence[str], source: str) -> int:
+    """The number of rows of Parquet files, after a look at their sizes and at all of their texts.
+
+    What a file says of its columns is not asked for: Arrow ends Python if that is damaged.
+    """
+    n_rows = 0
     for path in files:
-        about = pq.read_metadata(path)
-        for place in range(about.num_row_groups):
-            group = about.row_group(place)
-            size = sum(
-                max(group.column(j).total_uncompressed_size, 8 * group.num_rows)
-                for j in range(group.num_columns)
-            )
-            if size > _MOST_UNPACKED_BYTES:
-                raise ValueError(
-                    f"{source}: a row group of {group.num_rows:,} rows unpacks to {size:,} bytes, more "
-                    f"than the {_MOST_UNPACKED_BYTES:,} that are read at once. Write it with smaller "
-                    f"row groups, such as row_group_size=100_000."
-                )
+        with pq.ParquetFile(path) as file:
+            texts = [field.name for field in file.schema_arrow if _is_text(field.type)]
+        with pq.ParquetFile(path, read_dictionary=texts) as file:
+            about = file.metadata
+            groups = [about.row_group(place) for place in range(about.num_row_groups)]
+            if sum(group.num_rows for group in groups) != about.num_rows:
+                raise pa.ArrowInvalid(f"{about.num_rows} rows are not those of the row groups")
+            for place, group in enumerate(groups):
+                _check_size(group.num_rows, group.num_columns, group.total_byte_size, source)
+                # A long text that many rows have is stored once, and unpacks to one for each row.
+                batches = file.iter_batches(row_groups=[place], columns=texts, use_threads=False)
+                n_bytes = sum(_text_bytes(_checked(batch)) for batch in batches) if texts else 0
+                _check_size(group.num_rows, len(texts), n_bytes, source)
+            n_rows += about.num_rows
+    return n_rows
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        return _is_text(kind.value_type)
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
+def _text_bytes(batch: pa.RecordBatch) -> int:
+    """What the texts of categories are together, each as often as it occurs."""
+    size = 0
+    for column in batch.columns:
+        if pa.types.is_dictionary(column.type) and _is_text(column.type):
+            lengths = pc.cast(pc.binary_length(column.dictionary), pa.int64())
+            size += pc.sum(lengths.take(column.indices)).as_py() or 0
+    return size
+
+
+def _check_size(n_rows: int, n_columns: int, n_bytes: int, source: str) -> None:
+    size = max(n_bytes, 8 * n_rows * n_columns)
+    if size > _MOST_UNPACKED_BYTES:
+        raise ValueError(
+            f"{source}: {n_rows:,} rows that are read at once unpack to {size:,} bytes, more than "
+            f"{_MOST_UNPACKED_BYTES:,}. Write it with fewer rows in a row group, such as "
+            f"row_group_size=100_000, and without texts of many thousand letters."
+        )

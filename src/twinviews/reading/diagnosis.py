@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 from typing import IO, NamedTuple, cast
 
@@ -16,6 +17,14 @@ from twinviews.reading.dialect import Dialect, undecodable
 def opened(path: Path) -> IO[bytes]:
     """The bytes of a file, unpacked."""
     return cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+
+
+# No row that Arrow reads is longer, and a packed file can hold a line that no memory can.
+_LONGEST_LINE = 1 << 23
+
+
+class _LongLineError(Exception):
+    """A line is longer than that."""
 
 
 class _Record(NamedTuple):
@@ -29,8 +38,10 @@ def _records(path: Path, dialect: Dialect) -> Generator[_Record, None, None]:
     """Header and rows, without what stands above and without blank lines."""
     lines: list[str] = []
 
-    def remembered(text: Iterable[str]) -> Iterator[str]:
-        for line in text:
+    def remembered(text: io.TextIOWrapper) -> Iterator[str]:
+        while line := text.readline(_LONGEST_LINE + 1):
+            if len(line) > _LONGEST_LINE:
+                raise _LongLineError
             lines.append(line)
             yield line
 
@@ -48,7 +59,7 @@ def _records(path: Path, dialect: Dialect) -> Generator[_Record, None, None]:
 
 
 def what_is_wrong(path: Path, dialect: Dialect, source: str) -> str | None:
-    """The first thing that is; None if there is none.
+    """The first thing that is; None if there is none, but for a line that is too long.
 
     A row with another number of cells than the header, a quote that never closes, or a line that is not
     in the encoding.
@@ -65,6 +76,8 @@ def what_is_wrong(path: Path, dialect: Dialect, source: str) -> str | None:
                     return _ragged(source, record, expected, dialect)
     except csv.Error:  # the module's limit to the length of a cell
         return _open_quote(source, line, dialect)
+    except _LongLineError:
+        return None
     except UnicodeDecodeError as error:
         line = _undecodable_line(path, dialect.encoding) or line
         return undecodable(source, line, error.object[error.start : error.start + 2], dialect.encoding)
@@ -76,7 +89,10 @@ def _undecodable_line(path: Path, encoding: str) -> int | None:
     if encoding.startswith(("utf-16", "utf-32")):
         return None
     with opened(path) as file:
-        for number, line in enumerate(file, start=1):
+        for number in count(1):
+            line = file.readline(_LONGEST_LINE + 1)
+            if not line or len(line) > _LONGEST_LINE:
+                break
             try:
                 line.decode(encoding)
             except UnicodeDecodeError:

@@ -6,8 +6,10 @@ import codecs
 import csv
 import io
 import re
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import NamedTuple
 
 from twinviews.reading.findings import Guess
@@ -92,7 +94,12 @@ def find_dialect(head: bytes, whole: bool, options: ReadingOptions, source: str)
     if not text.strip():
         raise ValueError(f"{source} is empty. Name a file with a header and rows.")
     if not whole:
-        text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1] or text
+        text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
+        if not text:
+            raise ValueError(
+                f"{source}, line 1: longer than {HEAD_BYTES:,} bytes, which no header is. Is it a "
+                f"table? If so, give its columns shorter names, or save it as Parquet."
+            )
     quote, escape = _quotes_of(text, options.quote)
     if options.delimiter is None:
         delimiter = _delimiter_of(text, quote, escape)
@@ -218,19 +225,20 @@ def _names_of(look: _Look, source: str) -> tuple[tuple[str, ...], tuple[Guess, .
 
 def column_names(header: list[str]) -> tuple[tuple[str, ...], tuple[Guess, ...]]:
     """Names on one line without blanks around, every column with its own; and what was changed."""
-    names: list[str] = []
+    names: dict[str, None] = {}
     guesses = []
     bare = [re.sub(r"[\s\x00-\x1f\x7f]+", " ", cell).strip() for cell in header]
+    given = set(bare)
+    numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(2))
     for place, name in enumerate(bare, start=1):
         own = name or f"column_{place}"
-        number = 2
-        while own in names or (own != name and own in bare):
-            own, number = f"{name or 'column'}_{number}", number + 1
+        while own in names or (own != name and own in given):
+            own = f"{name or 'column'}_{next(numbers[name])}"
         if not name:
             guesses.append(Guess(f"column {place} has no name: called {own}"))
         elif own != name:
             guesses.append(Guess(f"column {place} is another {name}: called {own}"))
-        names.append(own)
+        names[own] = None
     if bare != list(header):
         guesses.append(Guess("needless blanks in names left out"))
     return tuple(names), tuple(guesses)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +22,8 @@ from twinviews.reading.typed import check_names, find_types, kinds_changed
 _BLOCK_BYTES = 1 << 22
 # A line longer than this is no row of a table, and would fill the memory.
 _MOST_LINE_BYTES = 1 << 26
+# Of a line that Arrow reads: far deeper ones would end Python.
+_MOST_BRACKETS = 1000
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,8 @@ class _Block:
                 continue
             try:
                 record = json.loads(line)
-            except UnicodeDecodeError:
+                json.dumps(record, ensure_ascii=False).encode()  # not of half a letter, "\\ud800"
+            except UnicodeError:
                 raise self.error(offset, "is not UTF-8, as JSON must be. Save it as UTF-8.") from None
             except (ValueError, RecursionError):
                 raise self.error(
@@ -62,6 +66,8 @@ class _Block:
 
     def types(self) -> dict[str, pa.DataType]:
         """By Arrow; a dictionary type stands for a column of several types."""
+        if self._may_be_deep():
+            deque(self.records(), maxlen=0)  # which ends in an error, unless the brackets are in texts
         try:
             found = arrow_json.read_json(
                 pa.BufferReader(self.text),
@@ -77,6 +83,10 @@ class _Block:
             _merge(types, {name: _type_of(value) for name, value in record.items()})
         mixed = {name for name, kind in types.items() if kind == _MIXED}
         return types | self._without(mixed).types() if mixed else types
+
+    def _may_be_deep(self) -> bool:
+        lines = self.text.split(b"\n")
+        return any(line.count(b"[") + line.count(b"{") > _MOST_BRACKETS for line in lines)
 
     def _without(self, names: set[str]) -> _Block:
         """The same without some columns: what the others are, Arrow knows better."""

@@ -33,6 +33,8 @@ def read_workbook(path: Path, options: ReadingOptions, source: str) -> Reading:
     _check_size(path, source)
     try:
         book = CalamineWorkbook.from_path(str(path))
+        if not book.sheet_names:
+            raise _unreadable(source)
         sheet = _sheet_of(book.sheet_names, options, source)
         rows = book.get_sheet_by_name(sheet).to_python(skip_empty_area=False)
     except CalamineError:

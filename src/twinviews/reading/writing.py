@@ -20,8 +20,9 @@ from twinviews.leftovers import held_folder
 from twinviews.whole_files import told_of, whole_file
 
 STANDARD_OUTPUT = "-"
-# Text that begins with one of these is a formula to a spreadsheet (CWE-1236), unless it is a number.
-_FORMULA = r"^[=+\-@\t\r]"
+# Text that begins with one of these, in full width too, is a formula to a spreadsheet (CWE-1236),
+# unless it is a number.
+_FORMULA = r"^[=+\-@\t\r\n＝＋－＠]"
 _NUMBER = r"^[+-]?[0-9]*[.,]?[0-9]+(?:[eE][+-]?[0-9]+)?$"
 # Of Excel; one row is the header.
 _MOST_SHEET_ROWS = 1_048_576
@@ -121,7 +122,7 @@ class _Csv:
         self.formulas = formulas
         self.schema = pa.schema(
             [
-                pa.field(name if formulas else _harmless_name(name), _written_type(kind))
+                pa.field(name if formulas else harmless_name(name), _written_type(kind))
                 for name, kind in zip(schema.names, schema.types, strict=True)
             ]
         )
@@ -157,7 +158,8 @@ def _harmless(strings: pa.Array) -> pa.Array:
     return pc.if_else(formula, pc.binary_join_element_wise("'", strings, ""), strings)
 
 
-def _harmless_name(name: str) -> str:
+def harmless_name(name: str) -> str:
+    """With an apostrophe in front if a spreadsheet would take it for a formula."""
     return str(_harmless(pa.array([name]))[0].as_py())
 
 

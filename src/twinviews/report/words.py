@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import math
-import unicodedata
 from typing import Any, NamedTuple
 
 from twinviews.report.evidence import Evidence
@@ -14,21 +13,6 @@ from twinviews.report.trial import Rival
 
 _DIGITS = 3
 _LONGEST = 60
-# Marks that turn the direction of text around: of the reader's eye, too.
-_TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-
-
-def visible(text: str) -> str:
-    """Text with every character that would hide, break lines or turn text around spelled out."""
-    return "".join(_spelled(character) if _hides(character) else character for character in text)
-
-
-def _hides(character: str) -> bool:
-    return character in _TURNING or unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
-
-
-def _spelled(character: str) -> str:
-    return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(character, f"\\u{ord(character):04x}")
 
 
 def short(text: str) -> str:

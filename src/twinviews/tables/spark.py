@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import pickle
+import pickle  # nosec B403  # of what this very job wrote, see _number
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any, TypeVar
@@ -60,7 +60,7 @@ def _merge_tree(numbered: Any) -> Any:
 
 def _number(index: int, rows: Iterator[Any]) -> Iterator[tuple[int, Any]]:
     # Each row was written by _SummariseBatches of this same job, on an executor of the user's cluster.
-    return ((index, pickle.loads(bytes(row.summary))) for row in rows)
+    return ((index, pickle.loads(bytes(row.summary))) for row in rows)  # nosec B301
 
 
 def _to_parent(numbered: tuple[int, Any]) -> tuple[int, tuple[int, Any]]:

@@ -1,0 +1,21 @@
+"""Words of strangers, on a page or in a terminal: what would hide or command is spelled out."""
+
+from __future__ import annotations
+
+import unicodedata
+
+# Marks that turn the direction of text around: of the reader's eye, too.
+_TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def visible(text: str) -> str:
+    """Text with every character that would hide, break lines or turn text around spelled out."""
+    return "".join(_spelled(character) if _hides(character) else character for character in text)
+
+
+def _hides(character: str) -> bool:
+    return character in _TURNING or unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
+
+
+def _spelled(character: str) -> str:
+    return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(character, f"\\u{ord(character):04x}")
