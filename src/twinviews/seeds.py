@@ -17,4 +17,4 @@ def seed_from(random_state: Any) -> int:
             f"random_state={random_state!r} must be a whole number from 0 to 2**32 - 1, a "
             f"numpy.random.RandomState, or None."
         ) from None
-    return int(random.randint(np.iinfo(np.int32).max))
+    return int(random.randint(np.iinfo(np.int32).max))  # nosec B311  # no secret
