@@ -201,6 +201,26 @@ def test_no_common_width_is_as_likely_as_the_widths_found():
             assert loss(found) + prior < loss(moved) + 0.05 * np.square(moved - centre).sum() + 1e-2
 
 
+def test_widths_are_searched_along_the_gradient_and_held_to_a_common_one():
+    labeled, _ = few(n=20, D=3)
+    problem = column_widths._Problem(labeled.X, labeled.Y, np.ones(20))
+    common, each = np.array([0.3, -1.0, -0.4]), np.array([0.3, -1.0, -0.4, 0.2, -0.9])
+    for loss, at, besides in (
+        (column_widths._common_width_loss, common, (problem,)),
+        (column_widths._loss, each, (problem, -0.4)),
+    ):
+        error = check_grad(
+            lambda p, f=loss, g=besides: f(p, *g)[0], lambda p, f=loss, g=besides: f(p, *g)[1], at
+        )
+        assert error < 1e-4
+    together = np.append(common[:2], np.full(3, -0.4))
+    likelihood = negative_log_likelihood(together, *problem)[0]
+    assert column_widths._common_width_loss(common, problem)[0] == likelihood
+    assert column_widths._loss(together, problem, -0.4)[0] == likelihood
+    apart = column_widths._loss(each, problem, -0.4)[0] - negative_log_likelihood(each, *problem)[0]
+    assert_allclose(apart, 0.05 * (0.6**2 + 0.5**2))
+
+
 def test_a_kernel_that_is_singular_to_rounding_is_as_unlikely_as_can_be():
     X, Y = np.ones((4, 2)), np.arange(4.0)[:, None]
     loss, gradient = negative_log_likelihood(np.array([7.0, -200.0, 0.0, 0.0]), X, Y, np.ones(4))
