@@ -119,7 +119,7 @@ def test_frames_of_every_kind(kind):
     """Frames of any library, with columns of any values and blanks, give finite answers or one clear
     error, and are not changed."""
 
-    @examples(20, 2500)
+    @examples(20, 1200)
     @given(
         st.lists(columns(), min_size=1, max_size=4),
         st.sampled_from(list(FRAMES)),
@@ -170,7 +170,7 @@ def test_columns_that_are_not_those_of_the_fit(table_of):
     """A frame with columns reordered or added is predicted by name or refused, one with columns
     renamed or missing is refused with their names, and none is ever read by position."""
 
-    @examples(13, 1000)
+    @examples(13, 500)
     @given(
         st.sampled_from(list(CHANGES)),
         st.sampled_from(LIBRARIES),
@@ -215,7 +215,7 @@ def test_names_of_every_type():
     """Columns of any names, of any types, equal or not, give the answer of the bare numbers or one
     clear error."""
 
-    @examples(13, 1000)
+    @examples(13, 500)
     @given(st.lists(NAMES, min_size=1, max_size=4), estimators(""), st.booleans(), SEEDS)
     def law(names, name, messy, seed):
         X = np.random.default_rng(seed).normal(size=(N, len(names)))

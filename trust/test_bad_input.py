@@ -72,7 +72,7 @@ def test_form_of_the_rows(kind):
     """Rows of any type, order, stride, byte order or library give, to the last bit, what plain float64
     rows give, and are not changed."""
 
-    @examples(12, 3000)
+    @examples(12, 1500)
     @given(tables(), st.sampled_from(list(DENSE_FORMS)), estimators(kind), SEEDS)
     def law(X, form, name, seed):
         rows, y = DENSE_FORMS[form](X), labels_for(name, numbers_for(X, seed))
@@ -91,7 +91,7 @@ def test_whole_numbers(kind):
     """Whole numbers of any width give, to the last bit, what the same numbers as float64 give."""
     forms = {**WHOLE_FORMS, **UNSIGNED_FORMS, "bool": lambda X: X > 0}
 
-    @examples(6, 1000)
+    @examples(6, 500)
     @given(tables(), st.sampled_from(list(forms)), estimators(kind), SEEDS)
     def law(X, form, name, seed):
         rows, y = forms[form](8 * X), labels_for(name, numbers_for(X, seed))
@@ -109,7 +109,7 @@ def test_sparse_and_single_precision_rows(kind):
     """Sparse rows of any format, with stored zeros, unsorted or repeated entries, and float32 rows give
     what plain rows give, but for rounding."""
 
-    @examples(12, 2000)
+    @examples(12, 1000)
     @given(tables(), st.sampled_from(list(LOOSE_FORMS)), estimators(kind), SEEDS)
     def law(X, form, name, seed):
         X = np.where(np.abs(X) < 2, 0, X)
@@ -132,7 +132,7 @@ def test_values_of_every_size(kind):
     """Tables of huge, tiny, denormal, equal and repeated values give finite answers or one clear error,
     and after an error the model is as it was."""
 
-    @examples(12, 2500)
+    @examples(12, 1200)
     @given(
         tables(elements=st.one_of(ORDINARY, ORDINARY, ORDINARY, EXTREME)),
         tables(),
@@ -173,7 +173,7 @@ def test_nan_and_infinity(kind):
     """One NaN or infinity anywhere in an array is refused by every method, and the model is as it
     was."""
 
-    @examples(6, 500)
+    @examples(6, 250)
     @given(tables(), NOT_FINITE, st.data(), estimators(kind), SEEDS)
     def law(X, bad, data, name, seed):
         y = labels_for(name, numbers_for(X, seed))
@@ -253,7 +253,7 @@ def test_what_is_no_table(kind):
     """What is no table of numbers is refused by every method with one clear error, and the model is as
     it was."""
 
-    @examples(8, 800)
+    @examples(8, 400)
     @given(tables(), st.sampled_from(list(NONSENSE)), estimators(kind), SEEDS)
     def law(X, what, name, seed):
         y = labels_for(name, numbers_for(X, seed))
@@ -274,7 +274,7 @@ def test_units(kind):
     """Rows and labels in other units, from 1e-120 to 1e120 times as large, give the same predictions in
     the unit of the labels."""
 
-    @examples(6, 800)
+    @examples(6, 400)
     @given(tables(), st.integers(-400, 400), st.integers(-400, 400), estimators(kind), SEEDS)
     def law(X, step, label_step, name, seed):
         y = numbers_for(X, seed)
@@ -306,7 +306,7 @@ def test_units(kind):
 def test_through_a_file(kind, tmp_path):
     """A model of any form of rows, saved and loaded, says and suggests the same to the last bit."""
 
-    @examples(4, 400)
+    @examples(4, 200)
     @given(tables(), st.sampled_from(list(DENSE_FORMS)), estimators(kind), SEEDS)
     def law(X, form, name, seed):
         rows, y = DENSE_FORMS[form](X), labels_for(name, numbers_for(X, seed))

@@ -115,7 +115,7 @@ def test_labels_of_every_type(kind):
     """Labels of any type in any kind of column give predictions among them, or finite numbers, or one
     clear error; a missing one is never taken for a label, and the column is not changed."""
 
-    @examples(27, 2500)
+    @examples(27, 1200)
     @given(label_lists(), st.sampled_from(list(COLUMNS)), estimators(kind), SEEDS)
     def law(labels, form, name, seed):
         X, y = rows(seed), column_of(form, labels)
@@ -142,7 +142,7 @@ def test_form_of_the_labels(kind):
     """The same labels as a list, an array or a column of any library give the same model, bit for
     bit."""
 
-    @examples(7, 500)
+    @examples(7, 250)
     @given(
         st.sampled_from(["whole numbers", "words", "booleans"]),
         st.sampled_from(["tuple", "objects", "pandas", "polars", "Arrow", "Arrow, in chunks"]),
@@ -205,7 +205,7 @@ def test_weights_of_every_kind(kind):
     """Weights of any kind, in fit, relabel and score, give finite answers or one clear error, and after
     an error the model is as it was."""
 
-    @examples(20, 1500)
+    @examples(20, 700)
     @given(st.sampled_from(list(WEIGHTS)), estimators(kind), SEEDS)
     def law(form, name, seed):
         X, rng = rows(seed), np.random.default_rng(seed)
@@ -234,7 +234,7 @@ def test_a_class_or_number_of_one_row(name):
     """With one label of its own per row, and with two labels in all, every estimator answers or says
     what is missing."""
 
-    @examples(2, 60)
+    @examples(2, 30)
     @given(SEEDS, st.integers(2, 5))
     def law(seed, n_labels):
         X, labels = rows(seed), np.full(N, None)
@@ -250,7 +250,7 @@ def test_several_targets_are_each_their_own():
     """A target beside others of any size and any missing rows is predicted as alone, numbers given."""
     regressors = [name for name in ESTIMATORS if name.endswith("Regressor")]
 
-    @examples(3, 300)
+    @examples(3, 200)
     @given(st.sampled_from(regressors), SEEDS, st.integers(-200, 200))
     def law(name, seed, step):
         X, rng = rows(seed), np.random.default_rng(seed)

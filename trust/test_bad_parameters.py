@@ -37,7 +37,7 @@ def test_parameters_of_every_kind(name):
     bounded time and memory."""
     names = sorted(set(small(name).get_params()) - {"progress"})
 
-    @examples(4, 300)
+    @examples(4, 120)
     @given(
         tables(),
         st.sampled_from(names),
@@ -60,7 +60,7 @@ def test_options_of_methods():
     """Odd values for coverage, k, handful, strategy, more, classes and kinds are refused with one clear
     error, or right."""
 
-    @examples(20, 2000)
+    @examples(20, 1000)
     @given(tables(), st.sampled_from(ESTIMATORS), st.sampled_from(ODD), st.integers(0, 9), SEEDS)
     def law(X, name, value, which, seed):
         y = labels_for(name, numbers_for(X, seed))
