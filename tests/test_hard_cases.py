@@ -151,16 +151,6 @@ def test_one_label_is_refused(name, rows):
 
 
 @pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_nan_and_infinity_in_x_are_refused(name, bad, rows):
-    X, y = rows
-    X = X.copy()
-    X[7, 1] = bad
-    with pytest.raises(ValueError, match=r"NaN|infinity"):
-        make(name).fit(X, labels_for(name, y))
-
-
-@pytest.mark.parametrize("name", ALL)
 def test_wrong_width_is_refused_at_predict_relabel_and_for_unlabeled_rows(name, rows):
     X, y = rows
     y = labels_for(name, y)

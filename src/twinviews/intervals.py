@@ -43,6 +43,7 @@ def interval_ends(at: np.ndarray, left_out: LeftOut, coverage: float) -> np.ndar
 
 def _upper_quantile(values: np.ndarray, share: np.ndarray, level: float) -> np.ndarray:
     """(rows,) least value with that much of the share at or below it; infinite if there is none."""
+    values = np.where(np.isnan(values), np.inf, values)  # without some row there is no fit
     order = np.argsort(values, axis=1)
     below = np.cumsum(share[order], axis=1)
     enough = below >= level - 1e-12
@@ -53,8 +54,11 @@ def _upper_quantile(values: np.ndarray, share: np.ndarray, level: float) -> np.n
 
 
 def deviation(at: np.ndarray, left_out: LeftOut) -> np.ndarray:
-    """(rows,) root of the mean squared residual plus the variance of the fits about their mean."""
+    """(rows,) root of the mean squared residual plus the variance of the fits about their mean.
+
+    Infinite where a fit without some row does not exist: with it, nothing is known of its error.
+    """
     noise = left_out.weight @ np.square(left_out.residual)
     mass = np.bincount(left_out.fit_of, left_out.weight, minlength=at.shape[1])
     doubt = np.square(at - (at @ mass)[:, None]) @ mass
-    return np.sqrt(noise + doubt)
+    return np.nan_to_num(np.sqrt(noise + doubt), nan=np.inf)

@@ -36,6 +36,8 @@ from twinviews.columns import (
 
 Rows = Any  # (rows, D) ndarray or CSR matrix
 
+_SMALL = 1e-100
+
 
 class Kernel(Protocol):
     """A kernel is known by its columns k(., y_1), ..., k(., y_m)."""
@@ -129,7 +131,8 @@ class ProductKernel:
 
     def natural_sigma(self, X: Rows) -> float:
         """The root mean square length of a row: k(x, x) is then near one."""
-        return float(np.sqrt(row_squares(X).mean())) or 1.0
+        unit = _unit(X)
+        return float(np.sqrt(row_squares(X / unit).mean())) * unit or 1.0
 
     @property
     def sigma_matters(self) -> bool:
@@ -158,10 +161,17 @@ class CallableKernel:
 
 def _median_distance(X: Rows) -> float:
     """Median of the distances between the rows; 1 if they are all equal."""
-    r = distance_columns(X, 1.0, partial(_distance, scale=1.0), always_mend=True)(X)
+    unit = _unit(X)
+    r = distance_columns(X, unit, partial(_distance, scale=1.0), always_mend=True)(X)
     apart = r[np.triu_indices(len(r), 1)]
     apart = apart[apart > 0]
-    return float(np.median(apart)) if len(apart) else 1.0
+    return float(np.median(apart)) * unit if len(apart) else 1.0
+
+
+def _unit(X: Rows) -> float:
+    """1, or for numbers so small that their squares would vanish the largest of them."""
+    largest = float(abs(X).max())
+    return 1.0 if largest == 0 or largest > _SMALL else largest
 
 
 SHIFT_INVARIANT = {
@@ -181,7 +191,7 @@ def find_kernel(kernel: object, degree: int = 3) -> Kernel:
     """The kernel of that name, or a callable as a kernel."""
     if callable(kernel):
         return CallableKernel(kernel)
-    if kernel == "polynomial":
+    if isinstance(kernel, str) and kernel == "polynomial":
         return ProductKernel(partial(_polynomial, degree=degree), homogeneous=False)
     found: Kernel | None = None
     if isinstance(kernel, str):

@@ -9,6 +9,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from scipy.special import ndtri
 
+from twinviews.precision import LARGEST
 from twinviews.tables import Block, Summary, Table
 
 S = TypeVar("S", bound=Summary)
@@ -119,6 +120,18 @@ def standard_scaling(columns: ColumnMoments) -> Scaling:
     return Scaling(
         without_last_digits(columns.mean, deviation), without_last_digits(deviation, deviation), None
     )
+
+
+def refuse_vanishing_columns(rows: np.ndarray) -> None:
+    """A column that varies by so little that its squares are zero would pass for a constant one."""
+    apart = np.ptp(rows, axis=0)
+    vanishing = np.flatnonzero((apart > 0) & (apart < 1 / LARGEST))
+    if len(vanishing):
+        j = int(vanishing[0])
+        raise ValueError(
+            f"Column {j} (from 0) varies by {apart[j]:g} only, and squares of numbers below "
+            f"{1 / LARGEST:g} vanish in double precision. Multiply it by a number, or leave it out."
+        )
 
 
 def without_last_digits(values: Any, spread: Any) -> Any:

@@ -82,6 +82,7 @@ def forecast_error(
     0.342...
     """
     check_is_fitted(model)
+    model._check_rows(X)
     y = as_array(y)
     check_consistent_length(X, y)
     at_random = np.ones(len(y), bool) if random is None else np.asarray(random, bool)

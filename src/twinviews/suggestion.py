@@ -10,11 +10,12 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from twinviews.acquisition import best_of_handfuls
 from twinviews.landmarks import row_priorities, stack_rows
+from twinviews.seeds import seed_from
 from twinviews.tables import ArrayTable, Block
 from twinviews.tables.open import engine_of, open_table
 from twinviews.targets import as_array, missing_labels
@@ -94,15 +95,14 @@ def suggest(
     array([2.8, 2.1, 1.5])
     """
     check_is_fitted(model)
-    if not isinstance(k, Integral) or k < 1:
-        raise ValueError(f"k={k!r} must be a whole number of at least 1.")
-    if strategy not in STRATEGIES:
+    _check_count("k", k)
+    if not isinstance(strategy, str) or strategy not in STRATEGIES:
         raise ValueError(f"strategy={strategy!r} must be one of {', '.join(STRATEGIES)}.")
     if handful is None:
         handful = CLASS_HANDFUL if is_classifier(model) else NUMBER_HANDFUL
-    elif not isinstance(handful, Integral) or handful < 1:
-        raise ValueError(f"handful={handful!r} must be a whole number of at least 1.")
-    seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    else:
+        _check_count("handful", handful)
+    seed = seed_from(random_state)
     size = int(k)
     if strategy == "best of handfuls":
         size = max(_LEAST_CANDIDATES, min(handful * size, _MOST_CANDIDATES), size)
@@ -139,6 +139,11 @@ def suggest(
     if found.raw is not None:
         return Suggestions(places, worth, found.raw.take(chosen))
     return Suggestions(places, worth, _safe_indexing(rows, places))
+
+
+def _check_count(name: str, value: Any) -> None:
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name}={value!r} must be a whole number of at least 1.")
 
 
 def doubts(model: Any, X: Any) -> np.ndarray:

@@ -9,14 +9,28 @@ import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from twinviews.precision import LARGEST, refuse_too_large
+
 
 def as_array(y: Any) -> np.ndarray:
     """A label column of any library as an array; what is missing there is None or NaN here."""
-    array = np.asarray(y)
+    if isinstance(y, np.ma.MaskedArray):
+        labels = np.array(y.data, dtype=object)
+        labels[np.ma.getmaskarray(y)] = None
+        return labels
+    try:
+        array = np.asarray(y)
+    except ValueError as error:
+        raise ValueError(f"y has entries of several lengths ({error}). Give one label a row.") from None
+    if array.ndim == 0:
+        raise TypeError(
+            f"y is a {type(y).__name__}, not a column: an array without a dimension. Give an array or "
+            f"a list, with one label for each row."
+        )
     if array.dtype.kind in "US" and not hasattr(y, "dtype"):
         # NumPy has turned None, NaN or a number beside strings into strings; look again before that.
         objects = np.array(y, dtype=object)
-        if not all(isinstance(label, (str, bytes)) for label in objects.ravel()):
+        if len({type(label) for label in objects.ravel()}) > 1:
             return objects
     return array
 
@@ -36,13 +50,21 @@ def missing_labels(y: np.ndarray, missing_label: Any = None) -> np.ndarray:
 
 def _is_missing(label: Any) -> bool:
     # pandas.NA answers every comparison with itself, so it is known by its type's name only.
-    return label is None or type(label).__name__ == "NAType" or bool(label != label)
+    if label is None or type(label).__name__ == "NAType":
+        return True
+    try:
+        return bool(label != label)
+    except (ArithmeticError, TypeError, ValueError):
+        return False  # it is there, whatever it is
 
 
 def _equal(y: np.ndarray, missing: np.ndarray, missing_label: Any) -> np.ndarray:
     """Where a known label equals ``missing_label``; True and 1 are not the same label."""
     if y.dtype.kind in "iuf" and isinstance(missing_label, Real):
-        same = y == missing_label
+        try:
+            same = y == missing_label
+        except OverflowError:  # a whole number that no float holds
+            return np.zeros(y.shape, bool)
         return np.zeros_like(same) if isinstance(missing_label, (bool, np.bool_)) else same
     is_boolean = isinstance(missing_label, (bool, np.bool_))
     found = np.zeros(y.shape, bool)
@@ -73,14 +95,30 @@ def read_numbers(y: Any, missing_label: Any = None) -> np.ndarray:
     missing = missing_labels(y, missing_label)
     numbers = np.full(y.shape, np.nan)
     try:
-        numbers[~missing] = y[~missing]
-    except (TypeError, ValueError) as error:
+        if y.dtype.kind in "Mm":
+            raise TypeError(f"they are of type {y.dtype}")
+        with np.errstate(over="ignore"):  # infinity is refused below
+            numbers[~missing] = y[~missing]
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"y holds a label that is not a number ({error}). Name it as missing_label if it marks "
             f"unlabeled rows, or use a classifier."
         ) from None
     _refuse_infinity(numbers)
+    for column in np.atleast_2d(numbers.T):
+        _check_range(column[~np.isnan(column)])
     return numbers
+
+
+def _check_range(y: np.ndarray) -> None:
+    """Squares of labels, and of their differences, must be numbers too."""
+    refuse_too_large("y", y, "Divide y by a number.")
+    apart = float(np.ptp(y)) if len(y) else 0.0
+    if 0 < apart < 1 / LARGEST:
+        raise ValueError(
+            f"The labels in y differ by {apart:g} at most, and squares of numbers below "
+            f"{1 / LARGEST:g} vanish in double precision. Multiply y by a number."
+        )
 
 
 def _refuse_infinity(y: np.ndarray) -> None:
@@ -103,19 +141,29 @@ def read_classes(y: Any, missing_label: Any = None, expected: Any = None) -> Cla
     if known.dtype.kind == "O":  # a mask or None forced Python objects on plain labels
         known = _plain(known)
     if len(known):
-        check_classification_targets(known)
+        with np.errstate(invalid="ignore"):  # of numbers beyond all whole ones
+            check_classification_targets(known)
     labels, positions = np.unique(known, return_inverse=True)
     if expected is not None:
-        labels = np.union1d(labels, expected)
+        labels = _union(labels, expected)
         positions = np.searchsorted(labels, known)
     code = np.full(len(y), -1)
     code[~missing] = positions
     return Classes(labels, code)
 
 
+def _union(labels: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """Both, sorted; NumPy would make words of numbers beside words."""
+    if len(labels) and len(expected):
+        _plain(np.array([labels.tolist()[0], expected.tolist()[0]], dtype=object))
+    return np.union1d(labels, expected)
+
+
 def _plain(labels: np.ndarray) -> np.ndarray:
-    kinds = {type(label) for label in labels}
-    if len(kinds) > 1 and str in kinds:
+    kinds = {str if isinstance(label, str) else type(label) for label in labels}
+    if kinds & {list, tuple, np.ndarray}:
+        raise ValueError("y holds lists, and a class is one value. Give one label for each row.")
+    if len(kinds) > 1 and kinds & {str, bytes, bool, np.bool_}:
         raise ValueError(
             f"y mixes labels of type {', '.join(sorted(kind.__name__ for kind in kinds))}. Use one "
             f"type for all classes, and None or NaN for rows without a label."

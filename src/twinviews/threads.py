@@ -13,8 +13,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import numpy as np
 from threadpoolctl import LibController, ThreadpoolController
 
 Item = TypeVar("Item")
@@ -85,6 +86,12 @@ def one_blas_thread(*, look: bool = True) -> Iterator[int]:
         _blas.leave()
 
 
+def _as_in_the_caller(floating_point: Any) -> None:
+    """A thread of its own has neither the limit of BLAS nor what NumPy was told about overflow."""
+    _blas.limit()
+    np.seterr(**floating_point)
+
+
 def map_in_order(
     function: Callable[[Item], Result], items: Iterable[Item], n_threads: int
 ) -> Iterator[Result]:
@@ -96,7 +103,7 @@ def map_in_order(
     if n_threads == 1:
         yield from map(function, items)
         return
-    with ThreadPoolExecutor(n_threads, initializer=_blas.limit) as pool:
+    with ThreadPoolExecutor(n_threads, initializer=_as_in_the_caller, initargs=(np.geterr(),)) as pool:
         waiting: deque[Future[Result]] = deque()
         for item in items:
             waiting.append(pool.submit(function, item))

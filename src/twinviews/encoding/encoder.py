@@ -66,8 +66,10 @@ def _one_array(column: Any) -> pa.Array:
 
 def kinds_of(schema: pa.Schema, columns: list[str], given: Mapping[str, Kind]) -> dict[str, Kind]:
     """What each column is taken for: what the user says, or else its type."""
+    if not isinstance(given, Mapping):
+        raise ValueError(f"kinds={given!r} must be a mapping, such as {{'age': 'number'}}.")
     for name, kind in given.items():
-        if kind not in KINDS:
+        if not isinstance(kind, str) or kind not in KINDS:
             raise ValueError(f"kinds[{name!r}]={kind!r} must be one of {', '.join(map(repr, KINDS))}.")
     check_columns(given, columns)
     return {name: given.get(name) or kind_of(schema.field(name).type) for name in columns}

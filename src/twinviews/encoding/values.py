@@ -6,6 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from twinviews.precision import refuse_too_large
+
 _MICROSECONDS = 86_400_000_000
 
 
@@ -15,7 +17,7 @@ def as_numbers(name: str, column: pa.Array) -> np.ndarray:
     if pa.types.is_null(type_):
         return np.full(len(column), np.nan)
     if pa.types.is_dictionary(type_):
-        column, type_ = column.dictionary_decode(), type_.value_type
+        column, type_ = _decoded(column), type_.value_type
     if pa.types.is_duration(type_):
         return _floats(column.cast(pa.duration("us"), safe=False).cast(pa.int64())) / _MICROSECONDS
     if pa.types.is_time(type_):
@@ -28,6 +30,7 @@ def as_numbers(name: str, column: pa.Array) -> np.ndarray:
             f"Column {name!r} has infinite values. Blank them, which makes them missing, or leave the "
             f"column out."
         )
+    refuse_too_large(f"Column {name!r}", x[~np.isnan(x)], "Divide it by a number.")
     return x
 
 
@@ -36,7 +39,7 @@ def as_days(name: str, column: pa.Array) -> np.ndarray:
     if pa.types.is_null(column.type):
         return np.full(len(column), np.nan)
     if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
+        column = _decoded(column)
     if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
         # Not from numbers: Arrow takes them for microseconds.
         column = _cast(name, column.cast(pa.string()), pa.timestamp("us"), "a date")
@@ -48,13 +51,21 @@ def as_days(name: str, column: pa.Array) -> np.ndarray:
 def as_words(column: pa.Array) -> pa.Array:
     """Strings; whole numbers have no decimal point, so that 7 and 7.0 are one word."""
     if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
+        column = _decoded(column)
     if pa.types.is_floating(column.type):
         x = _floats(column)
         column = pc.if_else(pa.array(np.isnan(x)), pa.scalar(None, column.type), column)
         if (np.isnan(x) | (x == np.floor(x)) & (np.abs(x) < 2**53)).all():
             column = column.cast(pa.int64())
     return column.cast(pa.large_string())
+
+
+def _decoded(column: pa.DictionaryArray) -> pa.Array:
+    """The values themselves; Arrow cannot take from views of strings, which polars has as levels."""
+    if pa.types.is_string_view(column.type.value_type):
+        levels = column.dictionary.cast(pa.large_string())
+        column = pa.DictionaryArray.from_arrays(column.indices, levels)
+    return column.dictionary_decode()
 
 
 def _floats(column: pa.Array) -> np.ndarray:

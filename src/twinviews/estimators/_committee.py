@@ -44,7 +44,7 @@ class WithCommittee(CorrelatedViews):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.committee != AUTO:
+        if not isinstance(self.committee, str) or self.committee != AUTO:
             check_flag("committee", self.committee)
 
     def _wants_committee(self) -> bool:

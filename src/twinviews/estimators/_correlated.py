@@ -15,15 +15,16 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from twinviews.correlation import CanonicalBasis, canonical_penalty, whitening_factors
+from twinviews.estimators._all_or_nothing import all_or_nothing, fitting
 from twinviews.estimators._checks import (
     AUTO,
     check_choice,
     check_count,
     check_number,
-    check_present_rows,
     components,
 )
 from twinviews.estimators._frame import SemiSupervised
+from twinviews.estimators._inputs import check_present_rows
 from twinviews.labels import LabeledProblem, LabeledRows
 from twinviews.moments import Moments, moments_of, view_covariances
 from twinviews.scaling import ScaledTable
@@ -146,11 +147,15 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
         self
         """
         self._check_all_rows("partial_fit")
-        self._expect(classes)
-        if not hasattr(self, "_moments"):
+        with all_or_nothing(self):
+            self._expect(classes)
+            if hasattr(self, "_moments"):
+                return self._take_in_rows(X, y, sample_weight)
             self._check_parameters()
             parts = self._read_parts(X, y, None, sample_weight)
             return self._fit_table(self._in_memory(*parts))
+
+    def _take_in_rows(self, X: Any, y: Any, sample_weight: Any) -> Self:
         X = self._check_rows(X)
         if y is None:
             y = np.full(X.shape[0], None)
@@ -159,7 +164,7 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
         table: Table = self._in_memory(block)
         if self._scaling is not None:
             table = ScaledTable(table, self._scaling)
-        with one_blas_thread():
+        with fitting(self), one_blas_thread():
             moments = table.fold(self._moments_of())
         labeled = LabeledRows.of(*block, self.missing_label).scaled(self._scaling)
         return self._take_in(moments, labeled, X.shape[0] - labeled.count)
@@ -187,7 +192,8 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
                 f"These two cannot be merged: their views differ (sigma {self.sigma_:g} and "
                 f"{other.sigma_:g}). Give both the same landmarks (or random_state) and sigma."
             )
-        return self._take_in(other._moments, other._labeled, other.n_unlabeled_)
+        with all_or_nothing(self):
+            return self._take_in(other._moments, other._labeled, other.n_unlabeled_)
 
     def _check_all_rows(self, what: str) -> None:
         if self._without_all_rows:
@@ -216,7 +222,7 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
         self._labeled = labeled
         self._moments = self._moments.merge(moments)
         self.n_unlabeled_ += n_unlabeled
-        with one_blas_thread():
+        with fitting(self), one_blas_thread():
             self._agree([problem.first(MOST_LABELS) for problem in problems])
             return self._solve(labeled.count, problems)
 

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from twinviews.estimators._checks import (
-    check_choice,
-    check_count,
-    check_flag,
-    check_number,
-    check_present_rows,
-    check_rows,
-    check_same_kind,
+from twinviews.estimators._all_or_nothing import all_or_nothing, asking, fitting
+from twinviews.estimators._checks import check_choice, check_count, check_flag, check_number
+from twinviews.estimators._inputs import check_present_rows, check_rows, check_same_kind
+from twinviews.estimators._raw_rows import (
+    check_frame,
+    check_numbers_only,
+    column_names,
+    encode,
+    learn_encoder,
 )
-from twinviews.estimators._raw_rows import column_names, encode, learn_encoder
 from twinviews.estimators._solving import LabeledSolve
 from twinviews.labels import LabeledProblem, LabeledRows
 from twinviews.scaling import (
@@ -30,9 +30,11 @@ from twinviews.scaling import (
     Scale,
     ScaledTable,
     rank_scaling,
+    refuse_vanishing_columns,
     robust_scaling,
     standard_scaling,
 )
+from twinviews.seeds import seed_from
 from twinviews.survey import Survey, survey_of
 from twinviews.tables import ArrayTable, Block, StackedTable, Table
 from twinviews.tables.open import engine_of, missing_engine
@@ -128,11 +130,12 @@ class SemiSupervised(LabeledSolve):
         self
         """
         self._check_parameters()
-        self.__dict__.pop("_expected", None)  # classes that an earlier partial_fit was told of
-        if engine_of(X) == "dask":
-            return self._fit_table(self._read_dask(X, y, X_unlabeled, sample_weight))
-        parts = self._read_parts(X, y, X_unlabeled, sample_weight)
-        return self._fit_table(self._in_memory(*parts))
+        with all_or_nothing(self):
+            self.__dict__.pop("_expected", None)  # classes that an earlier partial_fit was told of
+            if engine_of(X) == "dask":
+                return self._fit_table(self._read_dask(X, y, X_unlabeled, sample_weight))
+            parts = self._read_parts(X, y, X_unlabeled, sample_weight)
+            return self._fit_table(self._in_memory(*parts))
 
     def _in_memory(self, *parts: Block) -> ArrayTable:
         return ArrayTable(*parts, n_threads=self.n_threads, progress=self.progress)
@@ -197,10 +200,9 @@ class SemiSupervised(LabeledSolve):
     def _fit_table(self, table: Table) -> Self:
         for of_a_file in ("about_", "_without_all_rows"):
             self.__dict__.pop(of_a_file, None)
-        with nullcontext() if self._large_matrices else one_blas_thread():
+        with fitting(self), nullcontext() if self._large_matrices else one_blas_thread():
             # One number from random_state, from which everything random in this fit follows.
-            random = check_random_state(getattr(self, "random_state", 0))
-            self._seed = int(random.randint(np.iinfo(np.int32).max))
+            self._seed = seed_from(getattr(self, "random_state", 0))
             survey = table.fold(
                 partial(
                     survey_of,
@@ -224,17 +226,18 @@ class SemiSupervised(LabeledSolve):
         kind = self._scale_kind()
         if kind is None:
             return None
-        if kind == "robust":
-            return robust_scaling(survey.sample.rows)
         if kind == "rank":
             return rank_scaling(survey.sample.rows)
+        refuse_vanishing_columns(survey.sample.rows)
+        if kind == "robust":
+            return robust_scaling(survey.sample.rows)
         assert survey.columns is not None, "the survey was asked for them"
         return standard_scaling(survey.columns)
 
     def _check_scaled_rows(self, X: Any) -> Any:
         """Rows to predict or to solve on, on the scale of the fit."""
         X = self._check_rows(X)
-        return X if self._scaling is None else self._scaling(X)
+        return self._scale_checked(X)
 
     def _check_rows(self, X: Any) -> Any:
         """Rows as wide as those of the fit, and dense where they are to be scaled."""
@@ -243,7 +246,9 @@ class SemiSupervised(LabeledSolve):
 
     def _numbers_of(self, X: Any) -> Any:
         """Rows like those of the fit, as numbers."""
+        check_frame(X)
         if self._encoder is None:
+            check_numbers_only(X)
             return check_rows(self, X, reset=False)
         return encode(self._encoder, X)
 
@@ -279,8 +284,9 @@ class SemiSupervised(LabeledSolve):
         labeled = LabeledRows.of(X, y.reshape(len(y), -1), weight, self.missing_label)
         labeled = labeled.scaled(self._scaling)
         problems, remember = self._read_problems(labeled, y.ndim == 1)
-        self.__dict__.update(remember, _one_column=y.ndim == 1)
-        with nullcontext() if self._large_matrices else one_blas_thread(look=False):
+        blas = nullcontext() if self._large_matrices else one_blas_thread(look=False)
+        with all_or_nothing(self), fitting(self), blas:
+            self.__dict__.update(remember, _one_column=y.ndim == 1)
             return self._solve(labeled.count, problems)
 
     def _read_problems(
@@ -313,7 +319,10 @@ class SemiSupervised(LabeledSolve):
         return self._decision(self._scale_checked(X))
 
     def _scale_checked(self, X: np.ndarray) -> np.ndarray:
-        return X if self._scaling is None else self._scaling(X)
+        if self._scaling is None:
+            return X
+        with asking(self):
+            return self._scaling(X)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight
 
+from twinviews.estimators._weights import check_weight
 from twinviews.tables.open import missing_engine
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 def learn_encoder(X: Any, X_unlabeled: Any, sample_weight: Any) -> Encoder | None:
     """How the columns of data frames become numbers; None if they are numbers, all of them."""
     parts = [X] if X_unlabeled is None else [X, X_unlabeled]
+    for part in parts:
+        check_frame(part)
     if not all(map(is_frame, parts)) or all(map(_is_plain_pandas, parts)):
         return None
     frames = [as_arrow(part) for part in parts]
@@ -25,7 +27,7 @@ def learn_encoder(X: Any, X_unlabeled: Any, sample_weight: Any) -> Encoder | Non
         return None
     weight = None
     if sample_weight is not None:
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weight = check_weight(sample_weight, X)
     return encoder_of_frames(frames, weight)
 
 
@@ -42,20 +44,70 @@ def encode(encoder: Encoder, X: Any) -> np.ndarray:
 
 def column_names(X: Any) -> np.ndarray | None:
     """As scikit-learn has them: None unless all are strings."""
-    names = list(X.column_names if hasattr(X, "column_names") else X.columns)
+    names = _names(X)
     return np.array(names, dtype=object) if all(isinstance(name, str) for name in names) else None
+
+
+def _names(X: Any) -> list[Any]:
+    return list(X.column_names if hasattr(X, "column_names") else X.columns)
 
 
 def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and (hasattr(X, "__arrow_c_stream__") or hasattr(X, "dtypes"))
 
 
+def check_frame(X: Any) -> None:
+    """Columns that are there, in memory, and each with a name of its own; arrays pass."""
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a LazyFrame, whose rows are not there yet. Give X.collect().")
+    if not is_frame(X):
+        return
+    names = [str(name) for name in _names(X)]
+    if not names:
+        raise ValueError("X has 0 feature(s): no column at all. Give a table with at least one.")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"Two columns have the name {twice!r}. Rename one of them.")
+
+
+def check_numbers_only(X: Any) -> None:
+    """For a model of numbers: a frame, if it is one, whose columns are numbers as well."""
+    if not is_frame(X) or (_is_pandas(X) and set(_kinds(X)) <= set("fiub")):
+        return
+    frame = as_arrow(X)
+    from twinviews.tables.arrow import is_plain
+
+    for field in frame.schema:
+        if not is_plain(field.type):
+            raise ValueError(
+                f"Column {field.name!r} is of type {field.type}, and this model was fitted on numbers "
+                f"alone. Make it numbers, without blanks."
+            )
+
+
+def dense_columns(X: Any) -> Any:
+    """A pandas frame with some sparse columns, as one without; all others as they are."""
+    if not _is_pandas(X):
+        return X
+    sparse = [name for name, dtype in X.dtypes.items() if hasattr(dtype, "fill_value")]
+    if not sparse or len(sparse) == X.shape[1]:
+        return X
+    return X.astype({name: X.dtypes[name].subtype for name in sparse})
+
+
+def _is_pandas(X: Any) -> bool:
+    return type(X).__module__.partition(".")[0] == "pandas"
+
+
 def _is_plain_pandas(X: Any) -> bool:
     """Whether a pandas frame holds numbers only, seen without a copy in another library."""
-    if type(X).__module__.partition(".")[0] != "pandas":
+    if not _is_pandas(X):
         return False
-    kinds = [getattr(dtype, "kind", "O") for dtype in X.dtypes]
-    return all(kind in "fiub" for kind in kinds) and not X.isna().to_numpy().any()
+    return set(_kinds(X)) <= set("fiub") and not X.isna().to_numpy().any()
+
+
+def _kinds(X: Any) -> list[str]:
+    return [getattr(dtype, "kind", "O") for dtype in X.dtypes]
 
 
 def as_arrow(X: Any) -> Any:
@@ -63,4 +115,4 @@ def as_arrow(X: Any) -> Any:
         from twinviews.encoding import frames
     except ImportError as error:
         raise missing_engine("pyarrow") from error
-    return frames.as_arrow(X)
+    return frames.as_arrow(dense_columns(X))

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from twinviews.acquisition import Openness
+from twinviews.estimators._all_or_nothing import asking
 from twinviews.estimators._checks import AUTO
 from twinviews.intervals import MOST_LEFT_OUT, LeftOut
 from twinviews.kernels import Kernel
@@ -173,9 +174,11 @@ class LabeledSolve(BaseEstimator):
         size = rows_per_block(X)
         blocks = (X[start : start + size] for start in range(0, X.shape[0], size))
         if X.shape[0] <= size:
-            return view(X)
+            with asking(self):
+                return view(X)
         found = []
         with (
+            asking(self),
             one_blas_thread(look=False) as allowed,
             progress_bar(X.shape[0], self.progress) as bar,
         ):

@@ -13,6 +13,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from twinviews.checkpoint import Checkpoint
+from twinviews.estimators._all_or_nothing import all_or_nothing
 from twinviews.estimators._checks import AUTO, check_flag
 from twinviews.moments import Moments
 from twinviews.progress import progress_bar
@@ -97,11 +98,12 @@ class TableMethods(_Frame):
                 rest, _ = open_table(more, columns=names, targets=[], weight=None, raw=raw, **options)
                 tables.append(rest)
         whole = table if len(tables) == 1 else StackedTable(*tables)
-        self._encoder = self._learn_encoder(whole, selection, kinds or {}) if raw else None
-        notes = None if checkpoint is None else self._take_notes(checkpoint, tables)
-        self._one_column = isinstance(target, str)
-        self._remember_columns(np.array(names, dtype=object), len(names))
-        self._fit_table(whole if self._encoder is None else self._encoder.table(whole))
+        with all_or_nothing(self):
+            self._encoder = self._learn_encoder(whole, selection, kinds or {}) if raw else None
+            notes = None if checkpoint is None else self._take_notes(checkpoint, tables)
+            self._one_column = isinstance(target, str)
+            self._remember_columns(np.array(names, dtype=object), len(names))
+            self._fit_table(whole if self._encoder is None else self._encoder.table(whole))
         if notes is not None:
             notes.remove()
         if is_classifier(self) and is_whole(selection.schema.field(targets[0]).type):

@@ -13,7 +13,9 @@ from sklearn.metrics import r2_score
 from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
+from twinviews.estimators._all_or_nothing import asking
 from twinviews.estimators._table_methods import TableMethods
+from twinviews.estimators._weights import check_weight
 from twinviews.intervals import LeftOut, deviation, interval_ends
 from twinviews.labels import LabeledProblem
 from twinviews.probability import calibrated_scale, class_log_probabilities, class_shares
@@ -98,7 +100,8 @@ class SemiSupervisedRegressor(RegressorMixin, TableMethods, _Frame):
         X = self._scale_checked(X) if checked else self._check_scaled_rows(X)
         answers = []
         for target in range(len(self._intercept)):
-            left_out = self._left_out_fits(target)
+            with asking(self):
+                left_out = self._left_out_fits(target)
             answers.append(self._by_blocks(_Asked(left_out, question), X))
         return answers[0] if self._one_column else np.stack(answers, axis=1)
 
@@ -125,15 +128,20 @@ class SemiSupervisedRegressor(RegressorMixin, TableMethods, _Frame):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R^2 over the labeled rows; the mean over targets if there are several."""
-        check_consistent_length(X, y, sample_weight)
-        truth = read_numbers(y, self.missing_label)
-        truth = truth.reshape(len(truth), -1)
         predicted = self._decide(X)
-        weight = None if sample_weight is None else np.asarray(sample_weight)
+        truth = read_numbers(y, self.missing_label)
+        check_consistent_length(predicted, truth)
+        truth = truth.reshape(len(truth), -1)
+        if truth.shape[1] != predicted.shape[1]:
+            raise ValueError(
+                f"y has {truth.shape[1]} columns, and the model predicts {predicted.shape[1]} targets. "
+                f"Give one column for each target."
+            )
         scores = []
         for column, guess in zip(truth.T, predicted.T, strict=True):
-            known = _known_rows(~np.isnan(column))
-            of_known = None if weight is None else weight[known]
+            known, of_known = _known_rows(~np.isnan(column), sample_weight, predicted)
+            if len(known) == 1:
+                raise ValueError("y has one label only, and R² needs at least 2. Label more rows.")
             scores.append(r2_score(column[known], guess[known], sample_weight=of_known))
         return float(np.mean(scores))
 
@@ -151,7 +159,7 @@ class SemiSupervisedClassifier(ClassifierMixin, TableMethods, _Frame):
 
     def _expect(self, classes: Any) -> None:
         if classes is not None:
-            self._expected = np.asarray(classes)
+            self._expected = read_classes(classes, self.missing_label).labels
 
     def _read_targets(self, y: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
         classes = read_classes(y, self.missing_label, self._expected)
@@ -237,12 +245,12 @@ class SemiSupervisedClassifier(ClassifierMixin, TableMethods, _Frame):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy over the labeled rows."""
-        check_consistent_length(X, y, sample_weight)
+        predicted = self.predict(X)
         truth = read_classes(y, self.missing_label)
-        known = _known_rows(truth.code >= 0)
+        check_consistent_length(predicted, truth.code)
+        known, weight = _known_rows(truth.code >= 0, sample_weight, predicted)
         labels = truth.labels[truth.code[known]].astype(object)
-        right = self.predict(X)[known].astype(object) == labels
-        weight = None if sample_weight is None else np.asarray(sample_weight)[known]
+        right = predicted[known].astype(object) == labels
         return float(np.average(right, weights=weight))
 
 
@@ -262,7 +270,16 @@ class _Asked:
         return self.question(self.left_out.predict(X), self.left_out)
 
 
-def _known_rows(known: np.ndarray) -> np.ndarray:
+def _known_rows(
+    known: np.ndarray, sample_weight: Any, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Which rows to score by, and their weights."""
     if not known.any():
         raise ValueError("y has no label at all: every entry is missing, so there is nothing to score.")
-    return np.flatnonzero(known)
+    if sample_weight is None:
+        return np.flatnonzero(known), None
+    weight = check_weight(sample_weight, rows)
+    present = np.flatnonzero(known & (weight > 0))
+    if len(present) == 0:
+        raise ValueError("sample_weight is zero for every row that has a label. Give some a weight.")
+    return present, weight[present]

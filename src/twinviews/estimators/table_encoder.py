@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from twinviews.estimators._raw_rows import as_arrow, column_names, is_frame
+from twinviews.estimators._all_or_nothing import all_or_nothing
+from twinviews.estimators._raw_rows import as_arrow, check_frame, column_names, is_frame
 
 if TYPE_CHECKING:
     from twinviews.encoding.codes import Code
@@ -83,15 +84,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         -------
         self
         """
-        self._code(self._facts_of(X, reset=True))
-        self._check_not_empty()
+        with all_or_nothing(self):
+            self._code(self._facts_of(X, reset=True))
+            self._check_not_empty()
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Take in more rows: the outcome is that of one fit on all of them."""
-        if not hasattr(self, "_facts"):
-            return self._code(self._facts_of(X, reset=True))
-        return self._code(self._facts.merge(self._facts_of(X, reset=False)))
+        with all_or_nothing(self):
+            if not hasattr(self, "_facts"):
+                return self._code(self._facts_of(X, reset=True))
+            return self._code(self._facts.merge(self._facts_of(X, reset=False)))
 
     def merge(self, other: Self) -> Self:
         """Take in the rows of another fit, which is not changed."""
@@ -124,20 +127,24 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return np.array(self._encoder.outputs, dtype=object)
 
+    @property
+    def _given(self) -> Mapping[str, Any]:
+        return {} if self.kinds is None else self.kinds
+
     def _facts_of(self, X: Any, *, reset: bool) -> TableFacts:
         frame = self._as_arrow(X, reset=reset)
         from twinviews.encoding.encoder import kinds_of
         from twinviews.encoding.frames import facts_of_frame, known_kinds
 
         if reset:
-            return facts_of_frame(frame, kinds_of(frame.schema, frame.schema.names, self.kinds or {}))
-        return facts_of_frame(frame, {**known_kinds(self._facts, frame.schema), **(self.kinds or {})})
+            return facts_of_frame(frame, kinds_of(frame.schema, frame.schema.names, self._given))
+        return facts_of_frame(frame, {**known_kinds(self._facts, frame.schema), **self._given})
 
     def _code(self, facts: TableFacts) -> Self:
         from twinviews.encoding.encoder import Encoder
         from twinviews.encoding.rules import code_columns
 
-        self._encoder = Encoder(code_columns(facts, self.kinds or {}))
+        self._encoder = Encoder(code_columns(facts, self._given))
         self._facts, self.columns_ = facts, list(self._encoder.codes)
         return self
 
@@ -148,6 +155,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_not_empty(self._encoder, self._facts)
 
     def _as_arrow(self, X: Any, *, reset: bool) -> Any:
+        check_frame(X)
         if is_frame(X):
             frame = as_arrow(X)
             if reset:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from twinviews.estimators._checks import AUTO, check_given_landmarks, check_landmarks
+from twinviews.estimators._checks import AUTO, check_landmarks
 from twinviews.estimators._committee import WithCommittee
 from twinviews.estimators._correlated import MOMENT_RCOND
+from twinviews.estimators._inputs import check_given_landmarks
 from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
 from twinviews.kernels import Kernel, find_kernel
 from twinviews.scaling import SCALES

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 import pyarrow.dataset as ds
 
+from twinviews.precision import refuse_too_large
 from twinviews.tables.base import Block, BlockTable
 from twinviews.tables.columns import check_columns
 
@@ -86,7 +87,9 @@ class Selection:
             return batch.select(self.columns)
         X = np.empty((batch.num_rows, len(self.columns)))
         for j, name in enumerate(self.columns):
-            X[:, j] = _numbers(batch.column(name))
+            x = _numbers(batch.column(name))
+            refuse_too_large(f"Column {name!r}", x, "Divide it by a number.")
+            X[:, j] = x
         if not np.isfinite(X).all():
             j = int(np.flatnonzero(~np.isfinite(X).all(axis=0))[0])
             raise ValueError(

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from dask import annotate, compute, delayed
 
+from twinviews.precision import refuse_too_large
 from twinviews.tables.arrays import ArrayTable
 from twinviews.tables.arrow import Selection
 from twinviews.tables.base import Block, Summary, merge_all, refuse_nothing
@@ -83,6 +84,7 @@ def _as_block(X: np.ndarray, y: np.ndarray | None) -> Block:
         )
     if not np.isfinite(X).all():
         raise ValueError("X contains NaN or infinity. Fill those values or drop their rows.")
+    refuse_too_large("X", X, "Divide it by a number.")
     return Block(X, None if y is None else np.asarray(y).reshape(len(X), -1), None)
 
 

@@ -1,0 +1,43 @@
+"""Weights of rows: what they may be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import _check_sample_weight
+
+from twinviews.precision import LARGEST, refuse_too_large
+
+
+def check_weight(sample_weight: Any, X: Any) -> np.ndarray:
+    """(rows,) finite, none below zero and some above."""
+    if sparse.issparse(sample_weight) or np.ma.is_masked(sample_weight):
+        raise ValueError("sample_weight is sparse or masked. Give one number for each row.")
+    with np.errstate(all="ignore"):
+        sample_weight = _as_weights(sample_weight)
+        if np.size(sample_weight) and not np.any(sample_weight):
+            raise ValueError("sample_weight is zero for every row. Give some row a positive weight.")
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    refuse_too_large("sample_weight", weight, "Divide the weights by a number.")
+    heaviest = float(weight.max())
+    if heaviest < 1 / LARGEST:
+        raise ValueError(
+            f"sample_weight is at most {heaviest:g}, and sums of numbers below {1 / LARGEST:g} lose "
+            f"their digits. Multiply the weights by a number."
+        )
+    return weight
+
+
+def _as_weights(sample_weight: Any) -> Any:
+    try:
+        weights = np.asarray(sample_weight)
+        if weights.dtype.kind in "cMm":
+            raise TypeError(f"they are of type {weights.dtype}")
+        return weights.astype(np.float64)[()]  # a single number stays one
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(
+            f"sample_weight holds something that is not a number ({error}). Give one number for each "
+            f"row."
+        ) from None
