@@ -181,6 +181,8 @@ def bits(value):
             return value.toarray().tobytes()
         parts = value.coords if value.format == "coo" else (value.indices, value.indptr)
         return value.data.tobytes(), *(part.tobytes() for part in parts)
+    if isinstance(value, pl.DataFrame):  # whose own pickles hold no objects
+        value = value.to_dict(as_series=False)
     return pickle.dumps(value)
 
 
