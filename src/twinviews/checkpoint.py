@@ -18,6 +18,11 @@ from twinviews.whole_files import replace_file
 
 _SECONDS_BETWEEN = 1.0
 ALL = -1
+# What zipfile, NumPy and json say of a file that is not as they wrote it.
+_DAMAGES = (
+    zipfile.BadZipFile, zlib.error, ValueError, KeyError, TypeError, EOFError, NotImplementedError,
+    RuntimeError,
+)  # fmt: skip
 
 
 class Storable(Protocol):
@@ -61,14 +66,15 @@ class Checkpoint:
 
     def _read(self) -> None:
         way_out = "Name another file, or delete this one to start afresh."
+        content = io.BytesIO(self.path.read_bytes())
         try:
-            with zipfile.ZipFile(self.path) as archive:
+            with zipfile.ZipFile(content) as archive:
                 stored = {
                     name.removesuffix(".npy"): _array(archive, name) for name in archive.namelist()
                 }
             found = json.loads(str(stored["about"]))
             fingerprint, folds = found["fingerprint"], found["folds"]
-        except (zipfile.BadZipFile, zlib.error, ValueError, KeyError, TypeError, EOFError) as error:
+        except _DAMAGES as error:
             raise ValueError(
                 f"checkpoint={str(self.path)!r} is no checkpoint, or damaged. {way_out}"
             ) from error
