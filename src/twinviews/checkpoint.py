@@ -18,6 +18,11 @@ from twinviews.whole_files import replace_file
 
 _SECONDS_BETWEEN = 1.0
 ALL = -1
+# What zipfile, NumPy and json say of a file that is not as they wrote it.
+_DAMAGES = (
+    zipfile.BadZipFile, zlib.error, ValueError, KeyError, TypeError, EOFError, NotImplementedError,
+    RuntimeError,
+)  # fmt: skip
 
 
 class Storable(Protocol):
@@ -61,26 +66,29 @@ class Checkpoint:
 
     def _read(self) -> None:
         way_out = "Name another file, or delete this one to start afresh."
+        content = io.BytesIO(self.path.read_bytes())
         try:
-            with zipfile.ZipFile(self.path) as archive:
+            with zipfile.ZipFile(content) as archive:
                 stored = {
                     name.removesuffix(".npy"): _array(archive, name) for name in archive.namelist()
                 }
             found = json.loads(str(stored["about"]))
-            fingerprint, folds = found["fingerprint"], found["folds"]
-        except (zipfile.BadZipFile, zlib.error, ValueError, KeyError, TypeError, EOFError) as error:
+            is_ours = found["fingerprint"] == self.fingerprint
+            if is_ours:
+                self._states = [self._state(i, fold, stored) for i, fold in enumerate(found["folds"])]
+        except _DAMAGES as error:
             raise ValueError(
                 f"checkpoint={str(self.path)!r} is no checkpoint, or damaged. {way_out}"
             ) from error
-        if fingerprint != self.fingerprint:
+        if not is_ours:
             raise ValueError(
                 f"checkpoint={str(self.path)!r} belongs to another fit: other parameters, columns or "
                 f"files. {way_out}"
             )
-        for number, fold in enumerate(folds):
-            arrays = {name: stored[f"{number}.{name}"] for name in fold["names"]}
-            summary = self._kinds[fold["kind"]].from_arrays(arrays)
-            self._states.append(FoldState(fold["done"], summary))
+
+    def _state(self, number: int, fold: dict[str, Any], stored: dict[str, np.ndarray]) -> FoldState:
+        arrays = {name: stored[f"{number}.{name}"] for name in fold["names"]}
+        return FoldState(fold["done"], self._kinds[fold["kind"]].from_arrays(arrays))
 
     def next_fold(self) -> FoldState | None:
         """The state of the fold that begins now; None if it has not begun before."""
