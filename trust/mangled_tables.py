@@ -182,7 +182,7 @@ def outcome(path, options):
 def main(note, first, count):
     warnings.simplefilter("error")
     tables = list(originals())
-    folder = Path(note).parent
+    folder = Path(note).resolve().parent
     os.environ["TMPDIR"] = str(folder)
     paths = {table.suffix: folder / f"{Path(note).stem}{table.suffix}" for table in tables}
     whole = {}
