@@ -16,13 +16,8 @@ from counts import often, tried
 from strange_tables import ESTIMATORS, labels_for, numbers_for, small
 from twinviews import XNVClassifier, XNVRegressor, load_model, save_model
 
-<<<<<<< ours
 # What a process may grow by between its warm-up and its end. At the full count a leak of 1 kB a fit, or
 # of 100 bytes a call, would show.
-=======
-# What a process may grow by between its warm-up and its end. At the full count a leak of 1 kB a fit,
-# or of 100 bytes a call, would show.
->>>>>>> theirs
 MOST_GROWTH = 4_000_000
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
