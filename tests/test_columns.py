@@ -10,7 +10,7 @@ import twinviews.columns
 from twinviews.columns import (
     CallableColumns,
     distance_columns,
-    mend_coincident,
+    mend_close,
     product_columns,
     row_squares,
 )
@@ -58,7 +58,7 @@ def test_pairs_that_nearly_coincide_keep_their_digits(kind):
 
 
 def test_many_pairs_that_coincide_are_mended_in_parts(monkeypatch):
-    monkeypatch.setattr(twinviews.columns, "_PAIRS_AT_ONCE", 3)
+    monkeypatch.setattr(twinviews.columns, "_VALUES_AT_ONCE", 12)
     X = 1e3 * rows(4)
     q = distance_columns(X, 1.0, exponent, always_mend=True)(np.vstack([X, X]))
     assert_array_equal(np.diag(q[:20]), np.zeros(20))
@@ -73,7 +73,7 @@ def test_mending_leaves_what_is_apart_alone():
         asked.extend(zip(row.tolist(), column.tolist(), strict=True))
         return np.full((len(row), 2), 0.25)
 
-    mend_coincident(q, np.array([1.0, 1.0]), np.array([1.0, 1.0]), differences)
+    mend_close(q, np.array([1.0, 1.0]), np.array([1.0, 1.0]), differences, 2)
     assert asked == [(0, 0), (1, 0)]
     assert_array_equal(q, [[-0.0625, -3.0], [-0.0625, -2.0]])
 

@@ -9,6 +9,7 @@ import warnings
 TOLD = (
     "No sigma has a leave-one-out error",
     "With sigma=.* the two views agree on nothing",
+    "Rounding may move predictions",
     "A column-vector y was passed",
     "X has feature names, but",
     "X does not have valid feature names",

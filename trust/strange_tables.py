@@ -135,7 +135,6 @@ DENSE_FORMS = {
     "words of numbers": lambda X: X.astype(str),
     "lists": lambda X: X.tolist(),
     "tuples": lambda X: tuple(map(tuple, X.tolist())),
-    "matrix": lambda X: np.array(X).view(np.matrix),
     "masked by nothing": np.ma.masked_array,
     "pandas": pandas_frame,
     "pandas, nullable": lambda X: pandas_frame(X).astype("Float64"),
@@ -181,8 +180,8 @@ def bits(value):
             return value.toarray().tobytes()
         parts = value.coords if value.format == "coo" else (value.indices, value.indptr)
         return value.data.tobytes(), *(part.tobytes() for part in parts)
-    if isinstance(value, pl.DataFrame):  # whose own pickles hold no objects
-        value = value.to_dict(as_series=False)
+    if isinstance(value, (pl.DataFrame, pl.LazyFrame)):  # whose own pickles hold no objects
+        value = value.lazy().collect().to_dict(as_series=False)
     return pickle.dumps(value)
 
 

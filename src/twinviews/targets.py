@@ -154,6 +154,7 @@ def read_classes(y: Any, missing_label: Any = None, expected: Any = None) -> Cla
 
 def _union(labels: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """Both, sorted; NumPy would make words of numbers beside words."""
+    expected = np.asarray(expected)
     if len(labels) and len(expected):
         _plain(np.array([labels.tolist()[0], expected.tolist()[0]], dtype=object))
     return np.union1d(labels, expected)

@@ -135,8 +135,8 @@ class LabeledSolve(BaseEstimator):
         if doubt > _TOLD:
             warnings.warn(
                 f"Rounding may move predictions by {min(doubt, 1):.0e} of the labels' deviation, and "
-                f"far from the labels by more: with sigma={self.sigma_:g} rows are so alike that the "
-                f'given ridge is too small to settle them. Use a larger ridge, or "auto".',
+                f"far from the labels by more: with sigma={self.sigma_:g} rows are so alike that so "
+                f"small a ridge does not settle them. Give a larger ridge, or a smaller sigma.",
                 stacklevel=5,
             )
 
