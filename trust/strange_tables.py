@@ -135,7 +135,6 @@ DENSE_FORMS = {
     "words of numbers": lambda X: X.astype(str),
     "lists": lambda X: X.tolist(),
     "tuples": lambda X: tuple(map(tuple, X.tolist())),
-    "matrix": lambda X: np.array(X).view(np.matrix),
     "masked by nothing": np.ma.masked_array,
     "pandas": pandas_frame,
     "pandas, nullable": lambda X: pandas_frame(X).astype("Float64"),
@@ -181,8 +180,16 @@ def bits(value):
             return value.toarray().tobytes()
         parts = value.coords if value.format == "coo" else (value.indices, value.indptr)
         return value.data.tobytes(), *(part.tobytes() for part in parts)
-    if isinstance(value, pl.DataFrame):  # whose own pickles hold no objects
-        value = value.to_dict(as_series=False)
+    # Frames by what they hold: their own pickles hold caches, too, and of polars no objects.
+    if isinstance(value, (pd.DataFrame, pl.DataFrame, pl.LazyFrame)):
+        frame = value.lazy().collect() if isinstance(value, pl.LazyFrame) else value
+        value = [
+            bits(frame.iloc[:, j] if isinstance(frame, pd.DataFrame) else frame[:, j])
+            for j in range(frame.shape[1])
+        ]
+    elif isinstance(value, (pd.Series, pl.Series)):
+        index = value.index.tolist() if isinstance(value, pd.Series) else None
+        value = (str(value.dtype), value.name, index, value.to_list())
     return pickle.dumps(value)
 
 

@@ -103,6 +103,7 @@ CANNOT_HOLD = (
     UnicodeError,
     pa.ArrowException,
     pl.exceptions.PolarsError,
+    pl.exceptions.PanicException,
 )
 
 

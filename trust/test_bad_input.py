@@ -236,6 +236,7 @@ NONSENSE = {
     "masked": lambda X: np.ma.masked_array(X, mask=X.max() == X),
     "beyond float64": lambda X: X.astype(np.longdouble) + np.longdouble("1e400"),
     "sparse that points outside": lambda X: pointing_outside(X),
+    "a matrix of old": lambda X: X.view(np.matrix),
     "a column": lambda X: pd.Series(X[:, 0]),
     "equal names": lambda X: pd.DataFrame(np.column_stack([X, X]), columns=["a"] * 2 * X.shape[1]),
     "a frame without columns": lambda X: pd.DataFrame(index=range(len(X))),

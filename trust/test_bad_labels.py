@@ -92,7 +92,14 @@ COLUMNS = {
     "a generator": lambda y: (label for label in y),
     "a dictionary": lambda y: dict(enumerate(y)),
 }
-CANNOT_HOLD = (TypeError, ValueError, OverflowError, pa.ArrowException, pl.exceptions.PolarsError)
+CANNOT_HOLD = (
+    TypeError,
+    ValueError,
+    OverflowError,
+    pa.ArrowException,
+    pl.exceptions.PolarsError,
+    pl.exceptions.PanicException,
+)
 
 
 def column_of(form, labels):

@@ -62,12 +62,13 @@ def check_frame(X: Any) -> None:
         raise TypeError("X is a LazyFrame, whose rows are not there yet. Give X.collect().")
     if not is_frame(X):
         return
-    names = [str(name) for name in _names(X)]
+    names = _names(X)
     if not names:
         raise ValueError("X has 0 feature(s): no column at all. Give a table with at least one.")
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"Two columns have the name {twice!r}. Rename one of them.")
+    for alike in (list(map(str, names)), names):  # 1 and "1" are one name here, 1 and True in pandas
+        if len(set(alike)) < len(alike):
+            twice = next(name for name in alike if alike.count(name) > 1)
+            raise ValueError(f"Two columns have the name {twice!r}. Rename one of them.")
 
 
 def check_numbers_only(X: Any) -> None:

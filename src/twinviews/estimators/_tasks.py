@@ -14,6 +14,7 @@ from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from twinviews.estimators._all_or_nothing import asking
+from twinviews.estimators._checks import check_flag
 from twinviews.estimators._table_methods import TableMethods
 from twinviews.estimators._weights import check_weight
 from twinviews.intervals import LeftOut, deviation, interval_ends
@@ -66,6 +67,7 @@ class SemiSupervisedRegressor(RegressorMixin, TableMethods, _Frame):
         -------
         array of shape (n_samples,) or (n_samples, n_targets), as y was; with ``return_std`` two of them
         """
+        check_flag("return_std", return_std)
         decision = self._decide(X)
         predicted = decision[:, 0] if self._one_column else decision
         if not return_std:
