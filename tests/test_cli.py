@@ -253,6 +253,40 @@ def test_a_command_that_is_stopped_leaves_nothing_half_written(folder, tmp_path,
     assert [path.name for path in tmp_path.iterdir()] == ["long.parquet"]
 
 
+IN_A_FINALIZER = """
+import signal, sys, time, weakref
+from twinviews.cli.errors import plain_errors, stop_in_good_order
+from twinviews.leftovers import held_folder
+
+class Rows: pass
+
+def release():
+    signal.raise_signal(getattr(signal, sys.argv[1]))
+    folder.release()
+    print(folder.path.exists())
+
+stop_in_good_order()
+folder, rows = held_folder(), Rows()
+weakref.finalize(rows, release)
+try:
+    with plain_errors("files"):
+        del rows
+        time.sleep(20)
+except Exception as error:
+    print(error, error.exit_code)
+"""
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130)])
+def test_a_stop_while_something_is_taken_away_comes_right_after(name, code):
+    ended = subprocess.run([sys.executable, "-c", IN_A_FINALIZER, name], capture_output=True, text=True)
+    exists, stopped = ended.stdout.splitlines()
+    assert exists == "False"
+    assert stopped.startswith("Stopped. ")
+    assert stopped.endswith(str(code))
+    assert ended.stderr == ""
+
+
 def test_a_kind_of_the_target_is_not_asked_of_the_other_tables(folder):
     rows = pd.read_csv(folder / "patients.csv", sep=";", decimal=",")
     rows.drop(columns="progression").to_csv(folder / "more.csv", index=False)

@@ -8,7 +8,7 @@ import click
 
 from twinviews.cli.compare import compare
 from twinviews.cli.demo import demo
-from twinviews.cli.errors import plain_errors, stop_on_sigterm, until_unread
+from twinviews.cli.errors import plain_errors, stop_in_good_order, until_unread
 from twinviews.cli.fit import fit
 from twinviews.cli.inspect import inspect
 from twinviews.cli.label import label
@@ -42,7 +42,7 @@ class _Commands(click.Group):
             return super().make_context(*args, **named)
 
     def invoke(self, ctx: click.Context) -> Any:
-        stop_on_sigterm()
+        stop_in_good_order()
         with until_unread(), plain_errors("files"):
             return super().invoke(ctx)
 

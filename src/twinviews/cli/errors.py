@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 from typing import TextIO
 
 import click
 
+from twinviews.leftovers import Held
 from twinviews.visible_text import visible
 
 # Which extra brings a package that is imported late.
@@ -21,6 +25,9 @@ _EXTRA_OF = {
     "xlsxwriter": "excel",
 }  # fmt: skip
 _WHEN_STOPPED = "Files that it said it wrote are complete, all others are as they were."
+# What is done in full before a command stops: a finalizer would swallow the exception, too.
+_UNDISTURBED = (Held.release.__code__, weakref.finalize.__call__.__code__)
+_SOON = 0.02  # seconds
 UNUSABLE, NO_FILE, NOT_INSTALLED, STOPPED, TERMINATED = 3, 4, 5, 130, 143
 
 
@@ -59,13 +66,21 @@ class TerminatedError(KeyboardInterrupt):
     """SIGTERM, which stops a command as the keyboard does."""
 
 
-def stop_on_sigterm() -> None:
-    """An exception, not an end on the spot: whoever has a file half written takes it away."""
+def stop_in_good_order() -> None:
+    """Exceptions, not an end on the spot: whoever has a file half written takes it away."""
+    signal.signal(signal.SIGTERM, partial(_stop, TerminatedError))
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is to be ignored
+        signal.signal(signal.SIGINT, partial(_stop, KeyboardInterrupt))
 
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise TerminatedError
 
-    signal.signal(signal.SIGTERM, stop)
+def _stop(kind: type[KeyboardInterrupt], number: int, frame: FrameType | None) -> None:
+    while frame is not None and frame.f_code not in _UNDISTURBED:
+        frame = frame.f_back
+    if frame is None:
+        raise kind
+    again = threading.Timer(_SOON, signal.raise_signal, [number])
+    again.daemon = True
+    again.start()
 
 
 @contextmanager
