@@ -64,7 +64,7 @@ def test_options_of_methods():
     @given(tables(), st.sampled_from(ESTIMATORS), st.sampled_from(ODD), st.integers(0, 9), SEEDS)
     def law(X, name, value, which, seed):
         y = labels_for(name, numbers_for(X, seed))
-        model = small(name).fit(X, y)
+        model = outcome(small(name).fit, X, y)
         calls = [
             lambda: model.predict_interval(X, coverage=value),
             lambda: model.predict(X, value),
