@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import eigh
 
 from twinviews.columns import Columns
 from twinviews.kernels import DistanceKernel, Kernel
@@ -82,8 +81,9 @@ def eigenfunctions(
     columns = kernel.against(rows, sigma)
     root = np.sqrt(share)
     K = root[:, None] * columns(rows) * root
-    mu, U = eigh(K, subset_by_index=(max(0, N - most), N - 1), overwrite_a=True)
-    kept = np.flatnonzero(mu > N * np.finfo(float).eps * mu[-1])[::-1]
+    # All of them: LAPACK's ways to find the largest alone fail at times where many are nearly equal.
+    mu, U = np.linalg.eigh(K)
+    kept = np.flatnonzero(mu > N * np.finfo(float).eps * mu[-1])[::-1][:most]
     return Eigenfunctions(View(columns, root[:, None] * U[:, kept] / mu[kept]), mu[kept])
 
 
