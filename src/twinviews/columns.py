@@ -14,8 +14,8 @@ Profile = Callable[[np.ndarray], np.ndarray]
 
 # What rounding leaves of the square of a distance, relative to the squares it is the difference of.
 _NEAR = 1e-9
-# Up to this rounding of an exponent goes unmended.
-_HARMLESS = 1e-10
+# Up to this one rounding of an exponent goes unmended; a sum has several.
+_HARMLESS = 1e-11
 # Below this exponent a kernel is zero, and so is what rounding can do to it.
 _FAR = -40.0
 _VALUES_AT_ONCE = 2_000_000

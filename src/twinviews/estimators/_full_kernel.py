@@ -33,9 +33,6 @@ class FullKernel(RidgeOnView):
     def _kernel(self) -> Kernel:
         return find_kernel(self.kernel, self.degree)
 
-    def _ignored(self) -> float:
-        return 0.0  # features that are left out are not asked for, or are no eigenvectors of one matrix
-
     def _views(self, survey: Survey, problems: Sequence[LabeledProblem]) -> Callable[[float], View]:
         some = survey.sample.rows[:STAND_IN_ROWS]
         return lambda sigma: nystroem_view(self._kernel(), some, sigma, rcond=ROUNDING_RCOND)

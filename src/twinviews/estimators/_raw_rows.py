@@ -87,11 +87,13 @@ def check_numbers_only(X: Any) -> None:
 
 
 def dense_columns(X: Any) -> Any:
-    """A pandas frame with some sparse columns, as one without; all others as they are."""
+    """A pandas frame with some sparse columns, or with sparse ones that leave out something else than
+    zeros, as one without; all others as they are."""
     if not _is_pandas(X):
         return X
     sparse = [name for name, dtype in X.dtypes.items() if hasattr(dtype, "fill_value")]
-    if not sparse or len(sparse) == X.shape[1]:
+    without_zeros = [name for name in sparse if X.dtypes[name].fill_value == 0]
+    if not sparse or len(without_zeros) == X.shape[1]:
         return X
     return X.astype({name: X.dtypes[name].subtype for name in sparse})
 

@@ -19,7 +19,7 @@ from twinviews.tables import Table
 from twinviews.tuning import VIEW_RIDGES, Candidate
 from twinviews.views import View
 
-# Here no moments are squared, so only rounding in the eigenvalues themselves is cut off.
+# A ridge beside the eigenvalues of one matrix: only rounding in the eigenvalues themselves is cut off.
 ROUNDING_RCOND = 1e-13
 
 
@@ -49,15 +49,6 @@ class RidgeOnView(SemiSupervised):
 
     def _ridge_grid(self, view: View) -> np.ndarray:
         return VIEW_RIDGES * view.scale
-
-    def _ignored(self) -> float:
-        m, rank = self._features.W.shape
-        if rank in (0, m) or not self._kernel().full_rank:
-            return 0.0
-        # The columns of W are eigenvectors over the roots of their eigenvalues.
-        largest = 1 / np.square(self._features.W).sum(axis=0).min()
-        zero = self._rcond * largest
-        return float(zero / (zero + m * self._penalty.min()))
 
 
 class FeaturesOfView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RidgeOnView):

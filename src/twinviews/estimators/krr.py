@@ -92,6 +92,15 @@ class KRR(RidgeOnView):
         self.landmarks_ = labeled
         return nystroem_view(self._kernel(), labeled, self.sigma_, rcond=ROUNDING_RCOND)
 
+    def _ignored(self) -> float:
+        m, rank = self._features.W.shape
+        if rank in (0, m) or not self._kernel().full_rank:
+            return 0.0
+        # The columns of W are eigenvectors over the roots of their eigenvalues.
+        largest = 1 / np.square(self._features.W).sum(axis=0).min()
+        zero = self._rcond * largest
+        return float(zero / (zero + m * self._penalty.min()))
+
 
 class KRRRegressor(SemiSupervisedRegressor, KRR):
     """Kernel ridge regression on the labeled rows, for numbers: the supervised baseline of SI.2.

@@ -6,16 +6,23 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from twinviews.estimators._checks import AUTO, check_landmarks, components
-from twinviews.estimators._single_view import ROUNDING_RCOND, FeaturesOfView
+from twinviews.estimators._single_view import FeaturesOfView
 from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
 from twinviews.kernels import Kernel, find_kernel
 from twinviews.labels import LabeledProblem
 from twinviews.survey import Survey
 from twinviews.views import View, nystroem_view
 
+# Rows between landmarks that nearly coincide are told apart by the inverse of the landmarks' kernel
+# matrix, which makes the rounding of its entries as many times larger: down to this share of the
+# largest eigenvalue, predictions keep eight digits.
+LANDMARK_RCOND = 1e-8
+
 
 class SSSL(FeaturesOfView):
     """Simple semi-supervised learning on a Nystroem view, section 2.4, for whatever a label is."""
+
+    _rcond = LANDMARK_RCOND
 
     def __init__(
         self,
@@ -53,7 +60,7 @@ class SSSL(FeaturesOfView):
     def _views(self, survey: Survey, problems: Sequence[LabeledProblem]) -> Callable[[float], View]:
         self.n_components_ = M = check_landmarks(survey.sample, self.n_components, n_views=1)
         self.landmarks_ = landmarks = survey.sample.rows[:M]
-        return lambda sigma: nystroem_view(self._kernel(), landmarks, sigma, rcond=ROUNDING_RCOND)
+        return lambda sigma: nystroem_view(self._kernel(), landmarks, sigma, rcond=self._rcond)
 
 
 class SSSLRegressor(SemiSupervisedRegressor, SSSL):
