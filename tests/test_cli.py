@@ -287,6 +287,42 @@ def test_a_stop_while_something_is_taken_away_comes_right_after(name, code):
     assert ended.stderr == ""
 
 
+WHERE_PYTHON_IGNORES_EXCEPTIONS = """
+import os, signal, sys, time
+from twinviews.cli.errors import plain_errors, stop_in_good_order
+
+def stop():
+    signal.raise_signal(getattr(signal, sys.argv[1]))
+
+class Rows:
+    def __del__(self):
+        stop()
+
+stop_in_good_order()
+os.register_at_fork(after_in_parent=stop)
+try:
+    with plain_errors("files"):
+        if sys.argv[2] == "fork":
+            if os.fork() == 0:
+                os._exit(0)
+        else:
+            Rows()
+        time.sleep(20)
+except Exception as error:
+    print(error, error.exit_code)
+"""
+
+
+@pytest.mark.parametrize("where", ["fork", "finalizer"])
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130)])
+def test_a_stop_that_python_ignores_comes_right_after(name, code, where):
+    command = [sys.executable, "-c", WHERE_PYTHON_IGNORES_EXCEPTIONS, name, where]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    assert ended.stdout.startswith("Stopped. ")
+    assert ended.stdout.endswith(f" {code}\n")
+    assert ended.stderr == ""
+
+
 def test_a_kind_of_the_target_is_not_asked_of_the_other_tables(folder):
     rows = pd.read_csv(folder / "patients.csv", sep=";", decimal=",")
     rows.drop(columns="progression").to_csv(folder / "more.csv", index=False)

@@ -7,11 +7,11 @@ import signal
 import sys
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from types import FrameType
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
 
@@ -25,7 +25,7 @@ _EXTRA_OF = {
     "xlsxwriter": "excel",
 }  # fmt: skip
 _WHEN_STOPPED = "Files that it said it wrote are complete, all others are as they were."
-# What is done in full before a command stops: a finalizer would swallow the exception, too.
+# What is done in full before a command stops.
 _UNDISTURBED = (Held.release.__code__, weakref.finalize.__call__.__code__)
 _SOON = 0.02  # seconds
 UNUSABLE, NO_FILE, NOT_INSTALLED, STOPPED, TERMINATED = 3, 4, 5, 130, 143
@@ -71,6 +71,8 @@ def stop_in_good_order() -> None:
     signal.signal(signal.SIGTERM, partial(_stop, TerminatedError))
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is to be ignored
         signal.signal(signal.SIGINT, partial(_stop, KeyboardInterrupt))
+    if getattr(sys.unraisablehook, "func", None) is not _stop_later:
+        sys.unraisablehook = partial(_stop_later, sys.unraisablehook)
 
 
 def _stop(kind: type[KeyboardInterrupt], number: int, frame: FrameType | None) -> None:
@@ -78,6 +80,18 @@ def _stop(kind: type[KeyboardInterrupt], number: int, frame: FrameType | None) -
         frame = frame.f_back
     if frame is None:
         raise kind
+    _send_again(number)
+
+
+def _stop_later(otherwise: Callable[[Any], Any], lost: Any) -> None:
+    """Where Python would swallow the exception: in a finalizer, in what it does around a fork."""
+    if issubclass(lost.exc_type, KeyboardInterrupt):
+        _send_again(signal.SIGTERM if issubclass(lost.exc_type, TerminatedError) else signal.SIGINT)
+    else:
+        otherwise(lost)
+
+
+def _send_again(number: int) -> None:
     again = threading.Timer(_SOON, signal.raise_signal, [number])
     again.daemon = True
     again.start()
