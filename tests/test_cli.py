@@ -323,6 +323,24 @@ def test_a_stop_that_python_ignores_comes_right_after(name, code, where):
     assert ended.stderr == ""
 
 
+def test_a_stop_that_a_library_makes_another_error_of_is_a_stop():
+    script = """
+import signal
+from twinviews.cli.errors import plain_errors, stop_in_good_order
+stop_in_good_order()
+try:
+    with plain_errors("files"), plain_errors("files", when_stopped="It goes on."):
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except BaseException:
+            raise ValueError("Invalid matrix")
+except Exception as error:
+    print(error, error.exit_code)
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert ended.stdout == "Stopped. It goes on. 143\n"
+
+
 def test_a_kind_of_the_target_is_not_asked_of_the_other_tables(folder):
     rows = pd.read_csv(folder / "patients.csv", sep=";", decimal=",")
     rows.drop(columns="progression").to_csv(folder / "more.csv", index=False)

@@ -28,6 +28,8 @@ _WHEN_STOPPED = "Files that it said it wrote are complete, all others are as the
 # What is done in full before a command stops.
 _UNDISTURBED = (Held.release.__code__, weakref.finalize.__call__.__code__)
 _SOON = 0.02  # seconds
+# Those that were raised: a library that was called at that moment may make another error of one.
+_stops: list[KeyboardInterrupt] = []
 UNUSABLE, NO_FILE, NOT_INSTALLED, STOPPED, TERMINATED = 3, 4, 5, 130, 143
 
 
@@ -42,24 +44,36 @@ def plain_errors(extra: str, *, when_stopped: str = _WHEN_STOPPED) -> Iterator[N
     """One line for whatever a user can mend."""
     try:
         yield
-    except ModuleNotFoundError as error:
-        package = str(error.name).partition(".")[0]
-        extra = _EXTRA_OF.get(package, extra)
-        raise _failure(
-            f"{package} is not installed. Use: pip install 'twinviews[{extra}]'", NOT_INSTALLED
-        ) from error
-    except ImportError as error:
-        raise _failure(str(error), NOT_INSTALLED) from error
-    except BrokenPipeError:
-        raise  # no error of a file: see until_unread
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        raise _failure(f"{where}{error.strerror or error}.", NO_FILE) from error
-    except ValueError as error:
-        raise _failure(str(error), UNUSABLE) from error
-    except KeyboardInterrupt as stop:
-        exit_code = TERMINATED if isinstance(stop, TerminatedError) else STOPPED
-        raise _failure(f"Stopped. {when_stopped}", exit_code) from None
+    except click.ClickException:
+        raise
+    except (Exception, KeyboardInterrupt) as error:
+        stopped = [error] if isinstance(error, KeyboardInterrupt) else _stops
+        if stopped:
+            exit_code = TERMINATED if isinstance(stopped[-1], TerminatedError) else STOPPED
+            raise _failure(f"Stopped. {when_stopped}", exit_code) from None
+        failure = _plain(error, extra)
+        if failure is None:
+            raise
+        raise failure from error
+
+
+def _plain(error: BaseException, extra: str) -> click.ClickException | None:
+    match error:
+        case ModuleNotFoundError():
+            package = str(error.name).partition(".")[0]
+            extra = _EXTRA_OF.get(package, extra)
+            way_out = f"Use: pip install 'twinviews[{extra}]'"
+            return _failure(f"{package} is not installed. {way_out}", NOT_INSTALLED)
+        case ImportError():
+            return _failure(str(error), NOT_INSTALLED)
+        case BrokenPipeError():
+            return None  # no error of a file: see until_unread
+        case OSError():
+            where = f"{error.filename}: " if error.filename else ""
+            return _failure(f"{where}{error.strerror or error}.", NO_FILE)
+        case ValueError():
+            return _failure(str(error), UNUSABLE)
+    return None
 
 
 class TerminatedError(KeyboardInterrupt):
@@ -68,6 +82,7 @@ class TerminatedError(KeyboardInterrupt):
 
 def stop_in_good_order() -> None:
     """Exceptions, not an end on the spot: whoever has a file half written takes it away."""
+    _stops.clear()
     signal.signal(signal.SIGTERM, partial(_stop, TerminatedError))
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is to be ignored
         signal.signal(signal.SIGINT, partial(_stop, KeyboardInterrupt))
@@ -79,7 +94,8 @@ def _stop(kind: type[KeyboardInterrupt], number: int, frame: FrameType | None) -
     while frame is not None and frame.f_code not in _UNDISTURBED:
         frame = frame.f_back
     if frame is None:
-        raise kind
+        _stops.append(kind())
+        raise _stops[-1]
     _send_again(number)
 
 
