@@ -78,6 +78,8 @@ def _child(tells, folder, work, arguments):
     os.dup2(said, 2)
     os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
     tempfile.tempdir = str(folder)
+    # As from a terminal, though whoever started the tests may have it ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     tells.send("begun")
     try:
         work(*arguments)

@@ -284,6 +284,11 @@ def serve_labels(table):
     command("label", table, "--target", "y", "--task", "regression", "--no-browser")
 
 
+def until_it_serves(running):
+    while address_in(running.said()) is None:
+        time.sleep(0.01)
+
+
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_label_is_lost_or_doubled(part, tmp_path):
     """Labels that the server has acknowledged are there once and as they were given, however often it
@@ -292,8 +297,7 @@ def test_no_label_is_lost_or_doubled(part, tmp_path):
     X = np.random.default_rng(0).normal(size=(5_000, 3)).round(4)
     table.write_text("a,b,c\n" + "\n".join(",".join(map(str, row)) for row in X))
     running = Child(child, serve_labels, table)
-    while address_in(running.said()) is None:
-        time.sleep(0.01)
+    until_it_serves(running)
     starts_in = time.monotonic() - running.start
     labeler = Labeler(lambda: address_in(running.said()))
     labeler.start()
@@ -302,6 +306,7 @@ def test_no_label_is_lost_or_doubled(part, tmp_path):
         assert running.killed_after(moment)
         assert running.leaves_nobody()
         running = Child(child, serve_labels, table)
+    until_it_serves(running)
     before = len(labeler.acknowledged)
     while len(labeler.acknowledged) == before and labeler.failure is None:
         time.sleep(0.01)
