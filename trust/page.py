@@ -86,7 +86,7 @@ def coverage_part(report: Path) -> Part:
     branches = 100 * totals["covered_branches"] / totals["num_branches"]
     suite = ElementTree.parse(report.with_suffix(".xml")).find("testsuite")
     failures = int(suite.get("failures")) + int(suite.get("errors"))
-    tests = f"{int(suite.get('tests')):,} tests of `make test`, {failures} failed"
+    tests = f"{int(suite.get('tests')):,} tests besides the laws above, {failures} failed"
     run = f"{lines:.1f}% of {totals['num_statements']:,} lines of `src` and {branches:.1f}% of"
     sentence = f"{tests}. They run {run} {totals['num_branches']:,} branches."
     return Part(
