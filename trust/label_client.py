@@ -1,5 +1,6 @@
 """Somebody who labels rows over HTTP, as the page does, whatever happens to the server."""
 
+import http.client
 import json
 import re
 import threading
@@ -69,7 +70,7 @@ class Labeler(threading.Thread):
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             raise RuntimeError(f"{path}: {error.code} {error.read().decode()}") from error
-        except (OSError, ValueError):  # no answer, or one cut short
+        except (OSError, ValueError, http.client.HTTPException):  # no answer, or one cut short
             return None
 
 
