@@ -95,7 +95,7 @@ COLUMNS = {
 CANNOT_HOLD = (
     TypeError,
     ValueError,
-    OverflowError,
+    ArithmeticError,
     pa.ArrowException,
     pl.exceptions.PolarsError,
     pl.exceptions.PanicException,
