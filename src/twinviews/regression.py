@@ -223,7 +223,7 @@ def _penalised_root(factor: LabeledFactor, penalty: np.ndarray) -> _Root:
     both = _triangle(np.hstack([stacked, labels]))
     U = both[:p, :p]
     diagonal = np.abs(np.diag(U))
-    if diagonal.min(initial=np.inf) > 1e-14 * diagonal.max(initial=0):
+    if p > 0 and diagonal.min() > 1e-14 * diagonal.max():
         return _Root(U, U, both[:p, p:])
     V, s, Wt = np.linalg.svd(stacked, full_matrices=False)
     kept = s > len(stacked) * np.finfo(float).eps * s.max(initial=0)

@@ -56,7 +56,7 @@ def _check_indices(X: Any) -> None:
         return
     try:
         if X.format == "coo":
-            X = type(X)((X.data, X.coords), shape=X.shape)  # which looks at them
+            X = type(X)((X.data, (X.row, X.col)), shape=X.shape)  # which looks at them
         else:
             X.check_format(full_check=True)
     except ValueError as error:

@@ -224,8 +224,9 @@ def _(columns: ProductColumns, X: Value) -> Value:
 
 @_graph_of.register
 def _(columns: FourierColumns, X: Value) -> Value:
-    angles = X @ columns.frequencies + columns.phases
-    return angles.cos() * _in_each(np.sqrt(2 / columns.n_components), len(columns.phases))
+    # Older versions of ONNX Runtime have no cosine of double precision, but the sine.
+    angles = X @ columns.frequencies + (columns.phases + np.pi / 2)
+    return angles.sin() * _in_each(np.sqrt(2 / columns.n_components), len(columns.phases))
 
 
 def _in_each(number: float, n_columns: int) -> np.ndarray:

@@ -88,8 +88,8 @@ class Value:
     def sqrt(self) -> Value:
         return self.graph.apply("Sqrt", self)
 
-    def cos(self) -> Value:
-        return self.graph.apply("Cos", self)
+    def sin(self) -> Value:
+        return self.graph.apply("Sin", self)
 
     def sigmoid(self) -> Value:
         return self.graph.apply("Sigmoid", self)
