@@ -415,17 +415,17 @@ def test_a_dask_worker_that_is_killed_changes_nothing(tables):
     lazy = da.from_array(X, chunks=(400, 4)).map_blocks(slow, dtype=float)
     labels = da.from_array(y, chunks=400)
     rng = np.random.default_rng(0)
-    with (
-        LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster,
-        Client(cluster) as client,
-    ):
-        start = time.monotonic()
-        undisturbed = XNVRegressor(**GIVEN).fit(lazy, labels)
-        seconds = time.monotonic() - start
-        assert_allclose(undisturbed.predict(X), expected, rtol=1e-8, atol=1e-9)
-        for _ in range(often(1, 20)):
-            client.wait_for_workers(2)
-            victim = next(iter(client.run(os.getpid, on_error="ignore").values()))
+    # A cluster each: Dask does not always bring a second worker back once one was killed.
+    for _ in range(often(1, 20)):
+        with (
+            LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster,
+            Client(cluster) as client,
+        ):
+            start = time.monotonic()
+            undisturbed = XNVRegressor(**GIVEN).fit(lazy, labels)
+            seconds = time.monotonic() - start
+            assert_allclose(undisturbed.predict(X), expected, rtol=1e-8, atol=1e-9)
+            victim = next(iter(client.run(os.getpid).values()))
             kill = threading.Timer(rng.uniform(0.1, 0.8) * seconds, os.kill, (victim, signal.SIGKILL))
             kill.start()
             model = XNVRegressor(**GIVEN).fit(lazy, labels)
