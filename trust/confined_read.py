@@ -5,12 +5,16 @@
 prints as JSON, for each, the line that it was refused with, or the number of its rows.
 """
 
+import codecs
 import json
 import sys
+
+import python_calamine  # noqa: F401  # imported when a workbook is met, and an import would be seen
 
 import confinement
 from twinviews.reading import read
 
+codecs.lookup("cp437")  # of the names in a ZIP file
 MOST_BYTES = 1 << 30
 
 
