@@ -6,6 +6,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.metrics import mean_squared_error
@@ -183,6 +184,14 @@ def test_data_frames_lists_and_missing_labels(regressor, table):
         found = forecast_error(regressor, spaced, where, random=at_random)
         expected = forecast_error(regressor, table.X[:N], y.tolist(), random=those)
         assert found.curve == expected.curve
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.coo_array, sparse.csc_matrix])
+def test_sparse_rows(form, table):
+    X = np.where(np.abs(table.X) > 0.5, table.X, 0)
+    model = XNVRegressor(**SMALL).fit(X, np.where(np.arange(1200) < N, table.y, np.nan))
+    expected = forecast_error(model, X[:N], table.y[:N])
+    assert_allclose(forecast_error(model, form(X[:N]), table.y[:N]).curve, expected.curve, rtol=1e-6)
 
 
 def test_words_dates_and_blanks(table):

@@ -7,6 +7,7 @@ from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
@@ -93,6 +94,8 @@ def forecast_error(
     if y.ndim != 1:
         raise ValueError(f"y has {y.ndim} dimensions. Forecast one target at a time: y[:, 0].")
     known = np.flatnonzero(~missing_labels(y.reshape(-1, 1), model.missing_label)[:, 0])
+    if sparse.issparse(X):  # not every format can be asked for some of its rows
+        X = X.tocsr()
     X, y = _safe_indexing(X, known), y[known]
     judged = np.flatnonzero(at_random[known])
     if len(judged) < LEAST_JUDGED or len(y) < LEAST_LABELS:

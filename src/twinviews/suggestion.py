@@ -9,6 +9,7 @@ from os import PathLike
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
@@ -138,6 +139,8 @@ def suggest(
     places = found.places[chosen]
     if found.raw is not None:
         return Suggestions(places, worth, found.raw.take(chosen))
+    if sparse.issparse(rows):  # not every format can be asked for some of its rows
+        rows = rows.tocsr()
     return Suggestions(places, worth, _safe_indexing(rows, places))
 
 
