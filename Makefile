@@ -61,7 +61,7 @@ coverage: $(READY)
 	mkdir -p build/trust
 	rm -f build/trust/.coverage*
 	-OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-		$(BIN)/coverage run -m pytest --numprocesses 2 --ignore trust --junit-xml build/trust/coverage.xml
+		$(BIN)/coverage run -m pytest --numprocesses 2 --deselect trust --junit-xml build/trust/coverage.xml
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage json --quiet -o build/trust/coverage.json
 	$(BIN)/coverage report --skip-covered
