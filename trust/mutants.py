@@ -235,6 +235,7 @@ class Hunt:
 
     def try_out(self, name: str) -> None:
         mutants = mutants_of(name)
+        there_are = len(mutants)
         if self.sample is not None and len(mutants) > self.sample:
             mutants = random.Random(0).sample(mutants, self.sample)
         start = time.perf_counter()
@@ -249,7 +250,8 @@ class Hunt:
             noticed += self.wait(running)
         seconds = time.perf_counter() - start
         self.counts[f"{name.replace('.', '/')}.py"] = {
-            "mutants": len(mutants),
+            "mutants": there_are,
+            "tried": len(mutants),
             "noticed": noticed,
             "seconds": seconds,
         }

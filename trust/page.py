@@ -101,16 +101,19 @@ def coverage_part(report: Path) -> Part:
 def mutants_part(report: Path) -> Part:
     modules = json.loads(report.read_text())
     lines = ["Small changes to the mathematics, and whether a test notices.", ""]
-    lines += ["| module | mutants | noticed | share | time |", "|---|---:|---:|---:|---:|"]
+    lines += ["| module | mutants | tried | noticed | share | time |", "|---|---:|---:|---:|---:|---:|"]
     totals = Counter()
     for name, found in modules.items():
         totals.update(found)
         lines.append(mutant_row(f"`{name}`", found))
-    share = 100 * totals["noticed"] / totals["mutants"]
+    share = 100 * totals["noticed"] / totals["tried"]
+    tried = f"{totals['tried']:,}"
+    if totals["tried"] < totals["mutants"]:
+        tried += f" drawn out of {totals['mutants']:,}"
     return Part(
         "Mutants",
         [*lines, mutant_row("all", totals)],
-        f"{share:.1f}% of {totals['mutants']:,} noticed",
+        f"{share:.1f}% of {tried} noticed",
         int(share < MUTANTS),
         totals["seconds"],
     )
@@ -140,8 +143,8 @@ def matrix_part(report: Path) -> Part:
 
 
 def mutant_row(name: str, found: dict[str, float]) -> str:
-    share = found["noticed"] / found["mutants"]
-    numbers = f"{found['mutants']:,} | {found['noticed']:,} | {share:.1%}"
+    share = found["noticed"] / found["tried"]
+    numbers = f"{found['mutants']:,} | {found['tried']:,} | {found['noticed']:,} | {share:.1%}"
     return f"| {name} | {numbers} | {duration(found['seconds'])} |"
 
 
