@@ -36,7 +36,6 @@ class Agreement(NamedTuple):
     B1: mpmath.matrix  # (r, k)
     correlations: list
     near_a_cut: bool  # whether rounding could decide on what is dropped
-    condition: float  # of the covariances that are whitened, the ridge included
 
 
 class Fit(NamedTuple):
@@ -72,9 +71,6 @@ def canonical_correlation(Z1, Z2, correlation_ridge, variance_rcond, smallest):
     """Section 2.1, on centred views, with a ridge inside; projections have unit variance."""
     C11, C12, C22 = (_covariance(A, B) for A, B in ((Z1, Z1), (Z1, Z2), (Z2, Z2)))
     W1, W2 = (_whitening(C, correlation_ridge, variance_rcond) for C in (C11, C22))
-    # The columns of W are eigenvectors over the roots of the variances and the ridge.
-    lengths = [[mp.norm(W[:, j]) ** 2 for j in range(W.cols)] for W in (W1, W2)]
-    condition = max(float(max(squares) / min(squares)) for squares in lengths)
     U, values, _ = mp.svd_r(W1.T * C12 * W2)
     correlations = list(values)
     kept = [j for j, value in enumerate(correlations) if value > mpf(smallest)]
@@ -85,7 +81,7 @@ def canonical_correlation(Z1, Z2, correlation_ridge, variance_rcond, smallest):
         for C in (C11, C22)
     )
     B1 = _columns(B1, range(B1.cols), spread)
-    return Agreement(B1, [correlations[j] for j in kept], doubtful, condition)
+    return Agreement(B1, [correlations[j] for j in kept], doubtful)
 
 
 def near(values, cut):

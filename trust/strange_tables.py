@@ -13,7 +13,7 @@ from scipy import sparse
 import twinviews
 
 ESTIMATORS = [name for name in twinviews.__all__ if name.endswith(("Regressor", "Classifier"))]
-GIVEN = {"ridge": 0.01, "correlation_ridge": 1e-3, "manifold_ridge": 0.1, "n_eigenfunctions": 2}
+GIVEN = {"sigma": 2.0, "ridge": 0.01, "correlation_ridge": 1e-3, "n_eigenfunctions": 4}
 
 
 def small(name, **parameters):
@@ -22,16 +22,6 @@ def small(name, **parameters):
     wanted = {"n_components": 6, "committee": False, "random_state": 0, "n_neighbors": 3, **parameters}
     own = model.get_params()
     return model.set_params(**{key: value for key, value in wanted.items() if key in own})
-
-
-def given_for(name):
-    """Numbers with which rounding stays rounding: kernels far from singular, eigenvalues far apart."""
-    return {**GIVEN, "sigma": 4.0 if name.startswith("Exact") else 0.5}
-
-
-def without_ties(X, seed):
-    """Rows of which no two distances are alike, in single precision."""
-    return (X + np.random.default_rng(seed).normal(size=X.shape)).astype(np.float32).astype(np.float64)
 
 
 def numbers_for(X, seed):

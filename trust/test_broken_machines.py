@@ -30,7 +30,6 @@ from twinviews.tables import arrow
 from work_to_kill import GIVEN, NAMES, command, content
 
 OLD = b"what was there before"
-ROOM_FOR_WORDS = 4096  # bytes: what a command says goes to a file here, under the same limit
 
 
 @pytest.fixture(scope="module")
@@ -71,10 +70,11 @@ def test_no_room_for_a_file_is_told_and_harms_nothing(form, tables, tmp_path):
     work = writing(output, tables)
     seconds_of(folder, work)
     most = output.stat().st_size - 1
-    for room in np.linspace(most, ROOM_FOR_WORDS, often(1, 5), dtype=int):
+    for room in np.linspace(most, 0, often(1, 5), dtype=int):
         output.write_bytes(OLD)
         child = Child(folder, no_byte_beyond, int(room), False, work)
         assert child.wait() == 4, child.said()
+        assert child.leaves_nobody()  # not even the end of the pipe that it spoke through
         assert "File too large, so it could not be written." in one_line(child, output)
         assert content(output) == OLD
         assert os.listdir(results) == [output.name]
