@@ -253,6 +253,12 @@ def test_a_command_that_is_stopped_leaves_nothing_half_written(folder, tmp_path,
     assert [path.name for path in tmp_path.iterdir()] == ["long.parquet"]
 
 
+def ended_soon(script, *arguments):
+    """What a script said that would wait for longer than this does."""
+    command = [sys.executable, "-c", script, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
 IN_A_FINALIZER = """
 import signal, sys, time, weakref
 from twinviews.cli.errors import plain_errors, stop_in_good_order
@@ -271,7 +277,7 @@ weakref.finalize(rows, release)
 try:
     with plain_errors("files"):
         del rows
-        time.sleep(20)
+        time.sleep(100)
 except Exception as error:
     print(error, error.exit_code)
 """
@@ -279,7 +285,7 @@ except Exception as error:
 
 @pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130)])
 def test_a_stop_while_something_is_taken_away_comes_right_after(name, code):
-    ended = subprocess.run([sys.executable, "-c", IN_A_FINALIZER, name], capture_output=True, text=True)
+    ended = ended_soon(IN_A_FINALIZER, name)
     exists, stopped = ended.stdout.splitlines()
     assert exists == "False"
     assert stopped.startswith("Stopped. ")
@@ -307,7 +313,7 @@ try:
                 os._exit(0)
         else:
             Rows()
-        time.sleep(20)
+        time.sleep(100)
 except Exception as error:
     print(error, error.exit_code)
 """
@@ -316,8 +322,7 @@ except Exception as error:
 @pytest.mark.parametrize("where", ["fork", "finalizer"])
 @pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130)])
 def test_a_stop_that_python_ignores_comes_right_after(name, code, where):
-    command = [sys.executable, "-c", WHERE_PYTHON_IGNORES_EXCEPTIONS, name, where]
-    ended = subprocess.run(command, capture_output=True, text=True)
+    ended = ended_soon(WHERE_PYTHON_IGNORES_EXCEPTIONS, name, where)
     assert ended.stdout.startswith("Stopped. ")
     assert ended.stdout.endswith(f" {code}\n")
     assert ended.stderr == ""
@@ -337,8 +342,7 @@ try:
 except Exception as error:
     print(error, error.exit_code)
 """
-    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert ended.stdout == "Stopped. It goes on. 143\n"
+    assert ended_soon(script).stdout == "Stopped. It goes on. 143\n"
 
 
 def test_a_kind_of_the_target_is_not_asked_of_the_other_tables(folder):

@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from twinviews.graph import graph_laplacian, kernel_deformation
+from twinviews.graph import graph_laplacian, kernel_deformation, neighbour_distances
 from twinviews.kernels import find_kernel
 
 
@@ -29,6 +29,26 @@ def test_the_laplacian_is_that_of_the_neighbours(k):
     L = graph_laplacian(X, k, weight)
     assert sparse.issparse(L)
     assert_allclose(L.toarray(), laplacian_by_hand(X, k, weight), atol=1e-12)
+
+
+def test_neighbours_at_one_distance_are_neighbours_all():
+    """So that neither the order of the rows, nor rounding, chooses among them."""
+    rng = np.random.default_rng(3)
+    X = rng.permutation(np.array([(i, j) for i in range(6) for j in range(5)], dtype=float))
+    edges = neighbour_distances(X, 3)
+    inner = ((X > 0) & (X < [5, 4])).all(axis=1)
+    assert set(np.diff(edges.indptr)[inner]) == {4}
+    turn = rng.permutation(30)
+    there = graph_laplacian(X[turn] / 3 + 0.1, 3, np.ones(30)).toarray()
+    assert_allclose(there, graph_laplacian(X, 3, np.ones(30)).toarray()[np.ix_(turn, turn)], atol=1e-12)
+
+
+def test_many_rows_are_looked_at_some_at_a_time(monkeypatch):
+    X = np.random.default_rng(4).normal(size=(50, 3))
+    at_once = neighbour_distances(X, 4).toarray()
+    monkeypatch.setattr("twinviews.graph._VALUES_AT_ONCE", 350)
+    assert_allclose(neighbour_distances(X, 4).toarray(), at_once, atol=1e-12)
+    assert_allclose(neighbour_distances(sparse.csr_array(X), 4).toarray(), at_once, atol=1e-12)
 
 
 def test_units_do_not_matter_to_the_graph():

@@ -7,6 +7,7 @@ import os
 import pickle
 import tracemalloc
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,7 @@ from twinviews import (
     load_model,
     save_model,
 )
+from twinviews.views import TwinFeatures
 
 # Attributes that a small file leaves out.
 OF_ALL_ROWS = {"views_", "basis_"}
@@ -167,11 +169,13 @@ def test_relabel_goes_on_from_a_file(regressor, classifier, tmp_path):
         assert_same_model(loaded, expected, rows(50, 2, seed=1))
 
 
+@pytest.mark.parametrize("sigma", [0.1, 20.0])  # the sums are of kernel columns, and of features
 @pytest.mark.parametrize("name", ["XNVRegressor", "XKSClassifier"])
-def test_a_whole_file_goes_on_with_more_rows(name, tmp_path):
+def test_a_whole_file_goes_on_with_more_rows(name, sigma, tmp_path):
     X, more = rows(), rows(30, seed=3)
     label = numbers if name.endswith("Regressor") else classes
-    model = fitted(name, X, label(X), sigma=2.0)
+    model = fitted(name, X, label(X), sigma=sigma)
+    assert isinstance(model._columns, TwinFeatures) == (name == "XNVRegressor" and sigma == 20)
     loaded = trip(model, tmp_path, whole=True)
     assert_same_model(loaded, model, X, whole=True)
     assert same(loaded.transform_pair(X), model.transform_pair(X))
@@ -570,6 +574,21 @@ def test_each_field_is_checked(forge, message, regressor, tmp_path):
     header, arrays = read(path)
     forge(header)
     refuse(path, sealed(header, arrays), message)
+
+
+@pytest.mark.parametrize(
+    ("forge", "message"),
+    [
+        (lambda features: replace(features, W1=2 * features.W1), "of other features"),
+        (lambda features: replace(features, W2=features.W2[:, 1:]), "size c is"),
+        (lambda features: replace(features, W2=features.W2[1:]), "are not those of both views"),
+    ],
+)
+def test_sums_are_of_the_views_that_are_there(forge, message, tmp_path):
+    model = fitted("XNVRegressor", X := rows(), numbers(X), sigma=20.0)
+    model._columns = forge(model._columns)
+    with pytest.raises(ValueError, match=message):
+        save_model(model, tmp_path / "model", whole=True)
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import laplacian
-from sklearn.neighbors import kneighbors_graph
+
+from twinviews.columns import distance_columns
 
 Rows = Any  # (rows, D) ndarray or CSR matrix
+
+# Squared distances that differ by less, relative to their size, are equal but for rounding.
+_EQUAL = 1e-6
+_VALUES_AT_ONCE = 2_000_000
 
 
 def graph_laplacian(X: Rows, n_neighbors: int, weight: np.ndarray) -> sparse.csr_array:
@@ -18,13 +23,32 @@ def graph_laplacian(X: Rows, n_neighbors: int, weight: np.ndarray) -> sparse.csr
     Edges weigh exp(-d^2 / 2) with d in units of the mean distance to a neighbour, times the weights of
     the two rows, so that a row of weight 2 pulls like a row given twice.
     """
-    distances = kneighbors_graph(X, n_neighbors, mode="distance")
-    unit = distances.data.mean() or 1.0
-    distances.data = np.exp(-0.5 * np.square(distances.data / unit))
-    edges = sparse.csr_array(distances)
+    edges = neighbour_distances(X, n_neighbors)
+    unit = edges.data.mean() or 1.0
+    edges.data = np.exp(-0.5 * np.square(edges.data / unit))
     edges = edges.maximum(edges.T)
     scale = sparse.diags_array(weight)
     return sparse.csr_array(laplacian(scale @ edges @ scale, normed=True))
+
+
+def neighbour_distances(X: Rows, n_neighbors: int) -> sparse.csr_array:
+    """(N, N) distances of each row to its nearest, and to all others as near as the last of those.
+
+    Otherwise the order of the rows, or rounding, would choose among neighbours at one distance, and
+    tables of whole numbers have many of them.
+    """
+    N = X.shape[0]
+    half_squares = distance_columns(X, 1.0, np.negative, always_mend=True)
+    parts = []
+    for start in range(0, N, step := max(1, _VALUES_AT_ONCE // N)):
+        apart = half_squares(X[start : start + step])
+        itself = np.arange(len(apart))
+        apart[itself, start + itself] = np.inf
+        last = np.partition(apart, n_neighbors - 1, axis=1)[:, n_neighbors - 1]
+        row, column = np.nonzero(apart <= (1 + _EQUAL) * last[:, None])
+        distances = np.sqrt(2 * apart[row, column])
+        parts.append(sparse.csr_array((distances, (row, column)), shape=apart.shape))
+    return sparse.csr_array(sparse.vstack(parts))
 
 
 def kernel_deformation(K: np.ndarray, penalty: sparse.csr_array) -> np.ndarray:

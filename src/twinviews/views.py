@@ -13,6 +13,11 @@ from twinviews.kernels import DistanceKernel, Kernel
 
 Rows = Any  # (rows, D) ndarray or CSR matrix
 
+# Moments S of columns are rounded, and W^T S W multiplies that by the condition of the landmarks'
+# kernel. Beyond this condition moments are taken of the features instead, which costs one more matrix
+# product for each block: W then multiplies the rounding of a row, by the root of the condition.
+_WELL_CONDITIONED = 1e4
+
 
 @dataclass(frozen=True)
 class View:
@@ -37,12 +42,37 @@ class Readout:
         return self.view(X) + self.constant
 
 
+@dataclass(frozen=True)
+class TwinFeatures:
+    """x -> (z_1(x), z_2(x)), the features of two views whose raw columns are computed together."""
+
+    columns: Columns  # x -> (m1 + m2,)
+    W1: np.ndarray  # (m1, r1)
+    W2: np.ndarray  # (m2, r2)
+
+    def __call__(self, X: Rows) -> np.ndarray:
+        m, r = self.W1.shape
+        columns = self.columns(X)
+        features = np.empty((len(columns), r + self.W2.shape[1]))
+        np.matmul(columns[:, :m], self.W1, out=features[:, :r])
+        np.matmul(columns[:, m:], self.W2, out=features[:, r:])
+        return features
+
+
 class TwinViews(NamedTuple):
     """Two views, with their raw columns computed together: one matrix product serves both."""
 
     first: View
     second: View
-    columns: Columns  # x -> (m1 + m2,) the columns of the first view, then of the second
+    columns: Columns  # x -> (m1 + m2,), what moments are taken of: raw columns, or TwinFeatures
+
+    @property
+    def from_columns(self) -> tuple[np.ndarray, np.ndarray]:
+        """What makes features of columns: W of each view, or nothing where they are features."""
+        W1, W2 = self.first.W, self.second.W
+        if isinstance(self.columns, TwinFeatures):
+            return np.eye(W1.shape[1]), np.eye(W2.shape[1])
+        return W1, W2
 
 
 def nystroem_view(kernel: Kernel, landmarks: Rows, sigma: float, *, rcond: float) -> View:
@@ -90,11 +120,18 @@ def eigenfunctions(
 def nystroem_views(kernel: Kernel, landmarks: Rows, sigma: float, *, rcond: float) -> TwinViews:
     """Step 1 of Algorithm 1: the first half of the landmarks makes one view, the rest the other."""
     M = landmarks.shape[0] // 2
-    return TwinViews(
-        nystroem_view(kernel, landmarks[:M], sigma, rcond=rcond),
-        nystroem_view(kernel, landmarks[M : 2 * M], sigma, rcond=rcond),
-        kernel.against(landmarks[: 2 * M], sigma),
-    )
+    first = nystroem_view(kernel, landmarks[:M], sigma, rcond=rcond)
+    second = nystroem_view(kernel, landmarks[M : 2 * M], sigma, rcond=rcond)
+    columns = kernel.against(landmarks[: 2 * M], sigma)
+    if max(_condition(first.W), _condition(second.W)) > _WELL_CONDITIONED:
+        columns = TwinFeatures(columns, first.W, second.W)
+    return TwinViews(first, second, columns)
+
+
+def _condition(W: np.ndarray) -> float:
+    """Of V D V^T, as far as W = V D^(-1/2) keeps it."""
+    inverse = np.einsum("ij,ij->j", W, W)
+    return float(inverse.max() / inverse.min()) if len(inverse) else 1.0
 
 
 @dataclass(frozen=True)

@@ -108,9 +108,19 @@ def _stop_later(otherwise: Callable[[Any], Any], lost: Any) -> None:
 
 
 def _send_again(number: int) -> None:
-    again = threading.Timer(_SOON, signal.raise_signal, [number])
+    again = threading.Timer(_SOON, _wake_main_thread, [number])
     again.daemon = True
     again.start()
+
+
+def _wake_main_thread(number: int) -> None:
+    """With the signal: sent to any other thread, it would wait until the main one stops waiting."""
+    if sys.platform == "win32":
+        signal.raise_signal(number)
+    else:
+        main = threading.main_thread().ident
+        assert main is not None, "it runs"
+        signal.pthread_kill(main, number)
 
 
 @contextmanager

@@ -108,22 +108,18 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
     def _agree(self, problems: Sequence[LabeledProblem]) -> None:
         """What the views agree on, from the moments there are."""
         first, second = self.views_
+        views = TwinViews(first, second, self._columns)
         _, self.correlation_ridge_, self.basis_ = self._correlate(
-            TwinViews(first, second, self._columns),
-            self._moments,
-            problems,
-            judge=self.correlation_ridge == AUTO,
+            views, self._moments, problems, judge=self.correlation_ridge == AUTO
         )
         self.correlations_ = self.basis_.correlations
         self.effective_dimension_ = self.basis_.effective_dimension
         self._n_features_out = len(self.correlations_)
         self._warn_if_nothing_is_shared()
-        m = len(first.W)
+        W1, W2 = views.from_columns
+        m = len(W1)
         mean = self._moments.mean if self.fit_intercept else np.zeros_like(self._moments.mean)
-        self._offsets = (
-            mean[:m] @ first.W @ self.basis_.B1,
-            mean[m:] @ second.W @ self.basis_.B2,
-        )
+        self._offsets = (mean[:m] @ W1 @ self.basis_.B1, mean[m:] @ W2 @ self.basis_.B2)
         self._view = View(first.columns, first.W @ self.basis_.B1)
 
     def partial_fit(
@@ -241,7 +237,7 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
     ) -> _Correlated:
         """What the views agree on, with the correlation ridge of least leave-one-out error."""
         C11, C12, C22 = view_covariances(
-            moments.covariance(centred=self.fit_intercept), views.first.W, views.second.W
+            moments.covariance(centred=self.fit_intercept), *views.from_columns
         )
         first, second = whitening_factors(C11), whitening_factors(C22)
         if self.correlation_ridge == AUTO:

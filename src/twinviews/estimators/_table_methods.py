@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -129,7 +130,8 @@ class TableMethods(_Frame):
                 "checkpoint needs a number as random_state: with None, the passes before and after a "
                 "kill would choose other landmarks."
             )
-        about = [type(self).__name__, repr(self.get_params())]
+        # Another version may choose or sum something else.
+        about = [version("twinviews"), type(self).__name__, repr(self.get_params())]
         about.append(repr(self._encoder))
         about += [table.fingerprint() for table in tables]  # type: ignore[attr-defined]
         fingerprint = hashlib.sha256("\n".join(about).encode()).hexdigest()

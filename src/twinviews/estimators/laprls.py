@@ -159,7 +159,8 @@ class LapRLSRegressor(SemiSupervisedRegressor, LapRLS):
     manifold_ridge : float or "auto", default="auto"
         gamma_I. 0 is kernel ridge regression. If it is given, relabel keeps the ridge.
     n_neighbors : int or "auto", default="auto"
-        Neighbours of a row in the graph. "auto" is 10, or all other rows if there are fewer.
+        Neighbours of a row in the graph, and all that are as near as the last of them. "auto" is 10, or
+        all other rows if there are fewer.
     kernel : str or callable, default="gaussian"
         "gaussian", "laplace", "matern32", "matern52", "linear", "polynomial", "cosine", or a function
         of two arrays of rows (divided by sigma) that returns their kernel matrix.

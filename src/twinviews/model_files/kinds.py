@@ -43,7 +43,7 @@ from twinviews.model_files.records import LARGEST, Field, Kind, Sizes
 from twinviews.model_files.table_kinds import TABLE_KINDS
 from twinviews.moments import Moments
 from twinviews.scaling import RankScaling, Scaling
-from twinviews.views import FourierColumns, Readout, View
+from twinviews.views import FourierColumns, Readout, TwinFeatures, View
 
 _LEAST = 1 / LARGEST
 
@@ -72,6 +72,12 @@ def _sparse_columns_are_of_distances(columns: SparseDistanceColumns, sizes: Size
 def _nearly_equal(stored: np.ndarray, expected: np.ndarray) -> None:
     if not np.allclose(stored, expected, rtol=1e-9, atol=_LEAST):
         raise ModelFileError("its kernel columns are not those of distances")
+
+
+def _columns_are_of_both_views(features: TwinFeatures, sizes: Sizes) -> None:
+    if sizes["m1"] + sizes["m2"] != sizes["c"]:
+        raise ModelFileError(f"{sizes['c']} columns are not those of both views")
+    sizes["m"] = sizes["r1"] + sizes["r2"]
 
 
 def _knots_rise(scaling: RankScaling, sizes: Sizes) -> None:
@@ -186,6 +192,13 @@ _ENTRIES = [
     kind(ProductColumns, profile=OF_PRODUCT, right=Rows("D m"), unit_length=Flag()),
     kind(FourierColumns, frequencies=Floats("D m"), phases=Floats("m"), n_components=Whole(1)),
     kind(View, columns=_COLUMNS, W=Floats("m r"), scale=NOT_NEGATIVE),
+    kind(
+        TwinFeatures,
+        columns=Part(*COLUMNS, D="D", m="c"),
+        W1=Floats("m1 r1"),
+        W2=Floats("m2 r2"),
+        check=_columns_are_of_both_views,
+    ),
     kind(Readout, view=Part(View, D="D", r="t"), constant=Floats("t")),
     kind(
         LabeledProblem,

@@ -39,7 +39,7 @@ from twinviews.model_files.kinds import COLUMNS, SCALES
 from twinviews.model_files.records import Field, Sizes
 from twinviews.model_files.table_kinds import ENCODERS
 from twinviews.moments import Moments
-from twinviews.views import View
+from twinviews.views import TwinFeatures, TwinViews, View
 
 Fields = dict[str, Field]
 
@@ -114,7 +114,7 @@ _LAPRLS: Fields = {
 }
 # Of a whole file: what more rows are added to.
 _ALL_ROWS: Fields = {
-    "_columns": Part(*COLUMNS, D="D", m="c"),
+    "_columns": Part(*COLUMNS, TwinFeatures, D="D", m="c"),
     "_shift": Floats("c"),
     "_moments": Part(Moments, c="c"),
     "views_": Many(Part(View, D="D"), "2"),
@@ -199,9 +199,14 @@ def check_together(model: Any, sizes: Sizes) -> None:
             raise ModelFileError("a committee was not fitted on the labels that are there")
     if hasattr(model, "views_"):
         first, second = model.views_
-        shapes = (first.W.shape[1], second.W.shape[1], len(first.W) + len(second.W))
+        views = TwinViews(first, second, model._columns)
+        shapes = (first.W.shape[1], second.W.shape[1], sum(map(len, views.from_columns)))
         if shapes != (sizes["a"], sizes["b"], sizes["c"]):
             raise ModelFileError("its views do not go with what they agree on")
+        if isinstance(views.columns, TwinFeatures) and not (
+            np.array_equal(views.columns.W1, first.W) and np.array_equal(views.columns.W2, second.W)
+        ):
+            raise ModelFileError("its sums are of other features than those of its views")
 
 
 def check_predictions(model: Any) -> None:
