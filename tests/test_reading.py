@@ -23,7 +23,7 @@ from twinviews.cli import table_options
 from twinviews.reading import ReadingOptions, columnar, read, workbook, write
 from twinviews.reading import delimited as delimited_files
 from twinviews.reading.columns import ColumnSummary, MissingWords
-from twinviews.reading.dialect import column_names
+from twinviews.reading.dialect import column_names, find_dialect
 from twinviews.reading.options import KINDS
 from twinviews.reading.spellings import ANY
 from twinviews.reading.words import MISSING
@@ -264,6 +264,25 @@ def test_what_is_guessed_can_be_said():
     assert (month_first.month, day_first.month) == (1, 2)
     truth = from_bytes(b"a,b\nyes,1\nno,0\n,1\n", kinds={"a": "boolean", "b": "boolean"})
     assert truth.dataset.to_table().to_pydict() == {"a": [True, False, None], "b": [True, False, True]}
+
+
+@pytest.mark.parametrize(
+    ("text", "escape"),
+    [
+        ('a,b\n1,"say \\"so\\", please"\n2,x\n', "\\"),
+        ('a,b\n1,"say \\"so\\""', "\\"),
+        ('a,b\n1,"D:\\"\n2,x\n', None),
+        ('a,b\n1,"D:\\"', None),
+        ('a,b\n"D:\\",1\n"E:\\",2\n', None),
+        ('a\n"D:\\"\n', None),
+    ],
+)
+@pytest.mark.parametrize("delimiter", [None, ","])
+def test_a_backslash_before_a_quote_is_inside_the_cell_or_ends_it(text, escape, delimiter):
+    if delimiter is None and "," not in text:
+        text = text.replace("\n", ",\n")
+    found = find_dialect(text.encode(), True, ReadingOptions(delimiter=delimiter), "table.csv")
+    assert found.escape == escape
 
 
 @pytest.mark.parametrize(

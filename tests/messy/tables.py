@@ -222,6 +222,11 @@ GOOD = (
         kinds=_plus(note="category"),
     ),
     _text(
+        "backslashes at the end of cells",
+        delimited(_with(as_text(), note=_cycle("§", "plain", "C:\\"))).replace("§".encode(), b'"D:\\"'),
+        kinds=_plus(note="category"),
+    ),
+    _text(
         "delimiter at every end",
         _PLAIN_CSV.replace(b"\n", b",\n"),
         kinds=_plus(column_7="empty"),

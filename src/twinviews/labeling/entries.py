@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Any, Literal
+import sys
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
 
 Task = Literal["regression", "classification"]
 Answer = Literal["label", "skip", "unsure", "clear"]
@@ -90,3 +91,45 @@ class ConflictError(ValueError):
     def __init__(self, message: str, current: Event | None) -> None:
         super().__init__(message)
         self.current = current
+
+
+def checked(entry: Entry, target: Target, n_rows: int) -> Entry:
+    """The entry with its value as it is stored, or an error."""
+    check_key(entry.key)
+    if entry.answer not in get_args(Answer) or entry.origin not in get_args(Origin):
+        raise ValueError(
+            f"Answer {entry.answer!r} must be one of {', '.join(get_args(Answer))}, and origin "
+            f"{entry.origin!r} one of {', '.join(get_args(Origin))}."
+        )
+    if not 0 <= entry.row < n_rows:
+        raise ValueError(f"There is no row {entry.row + 1:,}: the table has {n_rows:,} rows.")
+    return replace(entry, value=_checked_value(entry, target))
+
+
+def _checked_value(entry: Entry, target: Target) -> float | str | None:
+    value = entry.value
+    if entry.answer != "label":
+        if value is not None:
+            raise ValueError(f"{value!r} goes with a label only, and the answer is {entry.answer!r}.")
+        return None
+    if target.task == "classification":
+        if not isinstance(value, str) or not value.strip():
+            raise ValueError(f"{target.name} must be a class, in letters, not {value!r}.")
+        check_text(value)
+        return value
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not abs(value) <= sys.float_info.max:  # type: ignore[arg-type, operator]
+        raise ValueError(f"{target.name} must be a number, not {value!r}.")
+    return float(value)  # type: ignore[arg-type]
+
+
+def check_key(key: str) -> None:
+    if not 0 < len(key) <= LONGEST_KEY:
+        raise ValueError(f"A key of {len(key)} letters must have 1 to {LONGEST_KEY}.")
+    check_text(key)
+
+
+def check_text(text: str) -> None:
+    """That it can be written to files of every format."""
+    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise ValueError(f"{text!r} holds a zero byte or half a character. Type it again.")

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple, Self, get_args
+from typing import Any, NamedTuple, Self
 
 from twinviews.database import Database
 from twinviews.labeling.entries import (
-    LONGEST_KEY,
-    Answer,
     ConflictError,
     Entry,
     Event,
-    Origin,
     Target,
+    check_key,
+    check_text,
+    checked,
 )
 
 _WHAT = "a label file"
@@ -224,7 +223,7 @@ class LabelStore:
         if not target.name:
             raise ValueError("A target needs a name. Give it the name of the column to be.")
         for text in (target.name, *target.classes):
-            _check_text(text)
+            check_text(text)
         with self._database.transaction():
             known = {one.name: one for one in self.targets()}.get(target.name)
             if known is None:
@@ -251,16 +250,17 @@ class LabelStore:
         ValueError
             If the entry makes no sense, or another one has its key.
         """
-        entry = self._checked(entry, self.target(entry.target))
+        entry = checked(entry, self.target(entry.target), self.table.n_rows)
         with self._database.transaction():
             return self._record(entry, digest, self.sitting)
 
     def record_all(self, entries: Sequence[Entry], digests: Sequence[str]) -> list[Event]:
         """All or, if one is refused, none. ``undo`` leaves them alone."""
         targets = {name: self.target(name) for name in {entry.target for entry in entries}}
-        checked = [self._checked(entry, targets[entry.target]) for entry in entries]
+        n_rows = self.table.n_rows
+        stored = [checked(entry, targets[entry.target], n_rows) for entry in entries]
         with self._database.transaction():
-            pairs = zip(checked, digests, strict=True)
+            pairs = zip(stored, digests, strict=True)
             return [self._record(entry, digest, None) for entry, digest in pairs]
 
     def _record(self, entry: Entry, digest: str, sitting: int | None) -> Event:
@@ -296,7 +296,7 @@ class LabelStore:
         is the same undo.
         """
         self.target(target)
-        _check_key(key)
+        check_key(key)
         with self._database.transaction():
             known = self._event("key = ?", key)
             if known is not None:
@@ -397,49 +397,6 @@ class LabelStore:
         """After the event of this number, in their order."""
         found = self._database.rows(f"{_EVENTS} WHERE number > ? ORDER BY number", since)
         return [_event_of(row) for row in found]
-
-    def _checked(self, entry: Entry, target: Target) -> Entry:
-        """The entry with its value as it is stored, or an error."""
-        _check_key(entry.key)
-        if entry.answer not in get_args(Answer) or entry.origin not in get_args(Origin):
-            raise ValueError(
-                f"Answer {entry.answer!r} must be one of {', '.join(get_args(Answer))}, and origin "
-                f"{entry.origin!r} one of {', '.join(get_args(Origin))}."
-            )
-        if not 0 <= entry.row < self.table.n_rows:
-            raise ValueError(
-                f"There is no row {entry.row + 1:,}: the table has {self.table.n_rows:,} rows."
-            )
-        return replace(entry, value=_checked_value(entry, target))
-
-
-def _checked_value(entry: Entry, target: Target) -> float | str | None:
-    value = entry.value
-    if entry.answer != "label":
-        if value is not None:
-            raise ValueError(f"{value!r} goes with a label only, and the answer is {entry.answer!r}.")
-        return None
-    if target.task == "classification":
-        if not isinstance(value, str) or not value.strip():
-            raise ValueError(f"{target.name} must be a class, in letters, not {value!r}.")
-        _check_text(value)
-        return value
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not abs(value) <= sys.float_info.max:  # type: ignore[arg-type, operator]
-        raise ValueError(f"{target.name} must be a number, not {value!r}.")
-    return float(value)  # type: ignore[arg-type]
-
-
-def _check_key(key: str) -> None:
-    if not 0 < len(key) <= LONGEST_KEY:
-        raise ValueError(f"A key of {len(key)} letters must have 1 to {LONGEST_KEY}.")
-    _check_text(key)
-
-
-def _check_text(text: str) -> None:
-    """That it can be written to files of every format."""
-    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise ValueError(f"{text!r} holds a zero byte or half a character. Type it again.")
 
 
 def _key_taken(key: str) -> ValueError:

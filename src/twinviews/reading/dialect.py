@@ -8,12 +8,16 @@ import io
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from twinviews.reading.findings import Guess
 from twinviews.reading.options import ReadingOptions
+
+if TYPE_CHECKING:
+    from _csv import Reader
 
 HEAD_BYTES = 1 << 18
 _HEAD_ROWS = 200
@@ -100,7 +104,8 @@ def find_dialect(head: bytes, whole: bool, options: ReadingOptions, source: str)
                 f"{source}, line 1: longer than {HEAD_BYTES:,} bytes, which no header is. Is it a "
                 f"table? If so, give its columns shorter names, or save it as Parquet."
             )
-    quote, escape = _quotes_of(text, options.quote)
+    quote = options.quote or _quote_of(text)
+    escape = _escape_of(text, quote, options.delimiter)
     if options.delimiter is None:
         delimiter = _delimiter_of(text, quote, escape)
         if delimiter is None:
@@ -143,15 +148,20 @@ class _Look(NamedTuple):
     steady: float  # share of rows, header included, with the usual number of cells
 
 
-def _look(text: str, delimiter: str, quote: str, escape: str | None) -> _Look:
-    rows, first_lines = [], []
-    reader = csv.reader(
+def _cut(text: str, delimiter: str, quote: str, escape: str | None, *, strict: bool = False) -> Reader:
+    return csv.reader(
         io.StringIO(text, newline=""),
         delimiter=delimiter,
         quotechar=quote,
         escapechar=escape,
-        doublequote=escape is None,
+        doublequote=strict or escape is None,  # the module is not strict without
+        strict=strict,
     )
+
+
+def _look(text: str, delimiter: str, quote: str, escape: str | None) -> _Look:
+    rows, first_lines = [], []
+    reader = _cut(text, delimiter, quote, escape)
     line = 0
     try:
         for row in reader:
@@ -191,16 +201,32 @@ def _plainness(look: _Look) -> float:
     return sum(_PLAIN.fullmatch(cell) is not None for cell in cells) / len(cells)
 
 
-def _quotes_of(text: str, quote: str | None) -> tuple[str, str | None]:
-    """Double quotes, unless cells stand in single ones; and the backslash, if it precedes them."""
+def _quote_of(text: str) -> str:
+    """The double one, unless cells stand in single ones."""
     ends = "[,;\t|\r\n]"
     double, single = (
         len(re.findall(rf"(?:^|(?<={ends})){mark}[^\r\n{mark}]*{mark}(?={ends}|$)", text))
         for mark in ('"', "'")
     )
-    quote = quote or ("'" if single > double else '"')
-    escaped = text.count(f"\\{quote}")
-    return quote, "\\" if escaped and escaped > text.count(quote * 2) else None
+    return "'" if single > double else '"'
+
+
+def _escape_of(text: str, quote: str, delimiter: str | None) -> str | None:
+    """The backslash, if it precedes quotes inside of cells, and not just the one that ends a cell."""
+    if text.count(f"\\{quote}") <= text.count(quote * 2):
+        return None
+
+    def lines_in_order(escape: str | None) -> int:
+        """Before the first in which something follows a quote that ends a cell, or none ends it."""
+        found = delimiter or _delimiter_of(text, quote, escape) or DELIMITERS[0]
+        reader = _cut(text, found, quote, escape, strict=True)
+        lines = 0
+        with suppress(csv.Error):
+            for _ in reader:
+                lines = reader.line_num
+        return lines
+
+    return "\\" if lines_in_order("\\") >= lines_in_order(None) else None
 
 
 def _names_of(look: _Look, source: str) -> tuple[tuple[str, ...], tuple[Guess, ...]]:
