@@ -99,3 +99,17 @@ def test_a_users_kernel_of_the_wrong_shape_is_named(shape):
     X = rows(6, n=5)
     with pytest.raises(ValueError, match="for 5 rows against 5"):
         CallableColumns(lambda U, V: np.zeros(shape), 1.0, X)(X)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("mended", [True, False])
+def test_a_kink_at_zero_is_mended_where_rounding_would_not_show_otherwise(kind, mended):
+    """A distance of 1e-7 between rows of length 10: its square is below the rounding of theirs."""
+    X = rows()
+    X *= 10 / np.linalg.norm(X, axis=1)[:, None]
+    Y = X + 1e-7 * np.array([1, 0, 0, 0])
+    columns = distance_columns(
+        kind(Y), 1.0, lambda q: np.sqrt(np.maximum(-2 * q, 0)), always_mend=mended
+    )
+    apart = np.diag(columns(kind(X)))
+    assert (np.abs(apart - 1e-7).max() < 1e-13) == mended

@@ -23,6 +23,10 @@ REFERENCE = {
 }
 
 
+def rows(n=60, D=3):
+    return np.random.default_rng(0).normal(size=(n, D))
+
+
 def test_every_kernel_has_a_reference():
     assert set(KERNELS) == set(REFERENCE)
 
@@ -149,3 +153,33 @@ def test_unknown_kernels_are_named():
     for kernel in ("linear", ["gaussian"]):
         with pytest.raises(ValueError, match="has no Fourier features"):
             find_shift_invariant_kernel(kernel)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "linear", "polynomial"])
+@pytest.mark.parametrize("size", [1e-170, 1e-100, 1e-3, 1e100])
+def test_natural_sigma_has_the_unit_of_the_rows(name, size):
+    X = rows()
+    expected = size * find_kernel(name).natural_sigma(X)
+    assert_allclose(find_kernel(name).natural_sigma(size * X), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["linear", "polynomial", "cosine"])
+def test_a_column_drowns_where_the_squared_mean_of_another_leaves_it_no_digits(name):
+    kernel, X = find_kernel(name), rows()
+    X[:, 0] *= 1e4
+    X[:, 2] += 1e6
+    assert kernel.drowned_column(X, 1e-9) == 1
+    assert kernel.drowned_column(X[:, 1:], 1e-9) == 0
+    assert kernel.drowned_column(X[:, [0]], 1e-9) is None
+    assert kernel.drowned_column(X, 1e-14) is None
+    X[:, 1:] = 1e6  # what does not vary has nothing to lose
+    assert kernel.drowned_column(X, 1e-9) is None
+    assert kernel.drowned_column(sparse.csr_array(X), 1e-9) is None
+    assert find_kernel("gaussian").drowned_column(X, 1e-9) is None
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_kernel_of_full_rank_tells_all_rows_apart(name):
+    kernel, X = find_kernel(name), rows()[:40, :2]
+    K = kernel.against(X, 0.05)(X)
+    assert kernel.full_rank == (np.linalg.matrix_rank(K) == len(X))

@@ -169,3 +169,30 @@ def test_numbers_and_booleans_are_classes_of_one_type():
     assert read_classes([1, 2.0, None]).labels.tolist() == [1, 2]
     assert_array_equal(one_against_rest(np.array([1, -1, 0]), 2), [[1], [-1], [-1]])
     assert_array_equal(one_against_rest(np.array([0, -1]), 1), [[1], [-1]])
+
+
+@pytest.mark.parametrize("labels", [[1.0, 1.0 + 1e-15], [0.0, 1e-140], [3.0, 3.0], [5.0], []])
+def test_labels_may_differ_by_little_or_nothing(labels):
+    assert_array_equal(read_numbers(np.array(labels)), labels)
+
+
+def test_labels_whose_differences_have_no_square_are_refused():
+    with pytest.raises(ValueError, match="differ by 1e-170 at most"):
+        read_numbers(np.array([[0.0, 1.0], [1e-170, 2.0], [np.nan, 7.0]]))
+
+
+def test_a_missing_label_that_no_float_holds_is_no_label():
+    assert_array_equal(read_numbers(np.array([1.0, 2.0]), 10**400), [1.0, 2.0])
+
+
+def test_classes_that_are_expected_are_of_the_type_of_the_labels():
+    with pytest.raises(ValueError, match="mixes labels of type int, str"):
+        read_classes(np.array(["a", "b"]), expected=np.array([1, 2]))
+    labels, code = read_classes(np.array(["b", "c"]), expected=np.array(["a", "b"], dtype=object))
+    assert labels.tolist() == ["a", "b", "c"]
+    assert code.tolist() == [1, 2]
+
+
+def test_words_of_numpy_and_of_python_are_of_one_type():
+    words = np.array([np.str_("b"), "a", None], dtype=object)
+    assert read_classes(words).labels.tolist() == ["a", "b"]
