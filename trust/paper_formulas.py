@@ -67,6 +67,80 @@ def nystroem_view(landmarks, sigma, rcond):
     return View(landmarks, sigma, _columns(V, kept, [1 / mp.sqrt(d[j]) for j in kept]), d)
 
 
+def fourier_features(X, frequencies, phases):
+    """Algorithm 2, for frequencies that have been drawn: sqrt(2 / M) cos(omega_j . x + b_j)."""
+    M = len(phases)
+    return mp.matrix(
+        [
+            [
+                mp.sqrt(mpf(2) / M)
+                * mp.cos(
+                    mp.fsum(
+                        mpf(float(a)) * mpf(float(w)) for a, w in zip(x, frequencies[:, j], strict=True)
+                    )
+                    + mpf(float(phases[j]))
+                )
+                for j in range(M)
+            ]
+            for x in X
+        ]
+    )
+
+
+class Eigenfunctions(NamedTuple):
+    """Section 2.2: of the kernel's operator over the rows, the largest first."""
+
+    Z: mpmath.matrix  # (rows, s) their values at the rows
+    eigenvalues: list  # all, falling
+
+
+def eigenfunctions(X, sigma, s):
+    N = len(X)
+    mu, U = mp.eigsy(gaussian_kernel(X, X, sigma) / N)
+    first = list(range(N - 1, N - 1 - s, -1))
+    return Eigenfunctions(_columns(U, first, [mp.sqrt(N)] * s), [*mu][::-1])
+
+
+def neighbour_laplacian(X, n_neighbors):
+    """Normalised, of the graph that joins a row to its nearest; a distance of the mean one is sigma."""
+    N = len(X)
+    apart = mp.matrix(N)
+    for i in range(N):
+        for j in range(N):
+            apart[i, j] = mp.norm(mp.matrix(exactly(X[i])) - mp.matrix(exactly(X[j])))
+    near = {
+        (i, j)
+        for i in range(N)
+        for j in sorted((j for j in range(N) if j != i), key=lambda j: apart[i, j])[:n_neighbors]
+    }
+    unit = mp.fsum(apart[i, j] for i, j in near) / len(near)
+    edges = mp.matrix(N)
+    for i, j in near:
+        edges[i, j] = edges[j, i] = mp.exp(-((apart[i, j] / unit) ** 2) / 2)
+    root = [mp.sqrt(mp.fsum(edges[i, :])) for i in range(N)]
+    return mp.matrix(
+        [[(i == j) - edges[i, j] / (root[i] * root[j]) for j in range(N)] for i in range(N)]
+    )
+
+
+def laplacian_ridge(X, y, sigma, ridge, manifold_ridge, n_neighbors):
+    """Section SI.2, LapRLS, at all rows, of which the first have labels: the gradient is zero in the
+    coefficients of the kernel at every row, and in a free constant."""
+    N, n = len(X), len(y)
+    K = gaussian_kernel(X, X, sigma)
+    bent = mpf(float(manifold_ridge)) / N**2 * neighbour_laplacian(X, n_neighbors) * K
+    A, b = mp.matrix(N + 1), mp.matrix(N + 1, 1)
+    for i in range(N):
+        for j in range(N):
+            A[i, j] = bent[i, j] + (mpf(float(ridge)) if i == j else 0) + (K[i, j] / n if i < n else 0)
+        A[i, N] = mpf(1) / n if i < n else 0
+        A[N, i] = mp.fsum(K[j, i] for j in range(n)) / n
+        b[i] = y[i] / n if i < n else 0
+    A[N, N], b[N] = 1, mp.fsum(y) / n
+    solution = mp.lu_solve(A, b)
+    return [value + solution[N] for value in K * solution[:N, :]]
+
+
 def canonical_correlation(Z1, Z2, correlation_ridge, variance_rcond, smallest):
     """Section 2.1, on centred views, with a ridge inside; projections have unit variance."""
     C11, C12, C22 = (_covariance(A, B) for A, B in ((Z1, Z1), (Z1, Z2), (Z2, Z2)))

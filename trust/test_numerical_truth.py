@@ -197,6 +197,118 @@ def test_algorithm_1_is_the_papers(decade, way):
             tried("fits")
 
 
+def drawn(columns):
+    return lambda X: paper.fourier_features(X, columns.frequencies, columns.phases)
+
+
+def condition_of(Z, ridge):
+    """Of the covariance of features, with a ridge."""
+    C = np.cov(np.array([[float(value) for value in row] for row in Z.tolist()]).T, ddof=0)
+    values = np.linalg.eigvalsh(np.atleast_2d(C))
+    return (values[-1] + ridge) / (max(values[0], EPS * values[-1]) + ridge)
+
+
+@pytest.mark.parametrize("sigma", [0.1, 1.0, 10.0, 100.0])
+def test_ridge_on_fourier_features_is_the_papers(sigma):
+    """Ridge on Fourier features (RFF) with the frequencies that were drawn, and its closed-form
+    leave-one-out error, agree with the paper's formulas in 60 digits to within rounding times the
+    condition."""
+    for seed in range(often(1, 40)):
+        case = steered_case(0, "near copies", seed)
+        for ridge in (1e-9, 1e-6, 1e-2, 1e3)[:: often(3, 1)]:
+            estimator = RFFRegressor(n_components=M, sigma=sigma, ridge=ridge, random_state=seed)
+            model, _ = heard(estimator, case.X, case.few)
+            features = drawn(model._view.columns)
+            Z, labeled, penalty = features(case.X), features(case.X[:LABELED]), [mpf(ridge)] * M
+            truth = paper.predicted(Z, paper.ridge_regression(labeled, case.y, penalty))
+            guesses = paper.left_out(labeled, case.y, penalty)
+            loo = as_floats([(guess - y) ** 2 for guess, y in zip(guesses, case.y, strict=True)]).mean()
+            kept = condition_of(labeled, ridge)
+            scale = np.abs(as_floats(truth)).max() + np.nanmax(np.abs(case.few))
+            assert largest_difference(model.predict(case.X), truth) <= MUCH * EPS * kept * scale
+            assert_allclose(model.loo_error_, loo, rtol=MUCH * EPS * kept)
+            tried("fits")
+
+
+@pytest.mark.parametrize("sigma", [0.1, 1.0, 10.0])
+def test_algorithm_2_is_the_papers(sigma):
+    """Algorithm 2 (XKS) with the frequencies that were drawn, its canonical correlations, predictions
+    and closed-form leave-one-out error, agrees with the paper's formulas in 60 digits to within
+    rounding times the condition of the views' covariances."""
+    for seed in range(often(1, 20)):
+        case = steered_case(0, "near copies", seed)
+        for rho, ridge in ((0.0, 1e-12), (0.0, 1e-2), (1e-4, 1e-6), (1e-2, 1e3))[:: often(2, 1)]:
+            given = {"sigma": sigma, "ridge": ridge, "correlation_ridge": rho}
+            estimator = XKSRegressor(n_components=M, random_state=seed, **given)
+            model, told = heard(estimator, case.X, case.few)
+            Z1, Z2 = (drawn(view.columns)(case.X) for view in model.views_)
+            shared = paper.canonical_correlation(Z1, Z2, rho, VARIANCES, CORRELATIONS)
+            if shared.near_a_cut:
+                continue
+            Z = Z1 * shared.B1
+            labeled = Z[:LABELED, :]
+            penalty = [mpf(ridge) + norm for norm in paper.canonical_norm(shared.correlations)]
+            truth = paper.predicted(Z, paper.ridge_regression(labeled, case.y, penalty))
+            guesses = paper.left_out(labeled, case.y, penalty)
+            loo = as_floats([(guess - y) ** 2 for guess, y in zip(guesses, case.y, strict=True)]).mean()
+            kept = min(max(condition_of(Z, rho) for Z in (Z1, Z2)), 1 / VARIANCES)
+            assert not told
+            assert_allclose(
+                model.correlations_, as_floats(shared.correlations), rtol=0, atol=MUCH * EPS * kept
+            )
+            scale = np.abs(as_floats(truth)).max() + np.nanmax(np.abs(case.few))
+            assert largest_difference(model.predict(case.X), truth) <= MUCH * EPS * kept * scale
+            assert_allclose(model.loo_error_, loo, rtol=10 * MUCH * EPS * kept)
+            tried("fits")
+
+
+@pytest.mark.parametrize("sigma", [0.2, 0.5, 1.0])
+def test_exact_sssl_is_the_papers(sigma):
+    """Least squares on the first eigenfunctions of the full kernel (exact SSSL) agrees with the paper's
+    formulas in 60 digits to within rounding times the condition, which is that of the labeled rows
+    and of telling the last eigenfunction from the next."""
+    for seed in range(often(1, 20)):
+        case = steered_case(0, "near copies", seed)
+        for s in (1, 3, 5)[:: often(2, 1)]:
+            found = paper.eigenfunctions(case.X, sigma, s)
+            labeled = found.Z[:LABELED, :]
+            truth = paper.predicted(found.Z, paper.ridge_regression(labeled, case.y, [0] * s))
+            estimator = ExactSSSLRegressor(sigma=sigma, n_eigenfunctions=s)
+            model, _ = heard(estimator, case.X, case.few)
+            mu = as_floats(found.eigenvalues)
+            kept = mu[0] / (mu[s - 1] - mu[s]) * condition_of(labeled, 0.0)
+            scale = np.abs(as_floats(truth)).max() + np.nanmax(np.abs(case.few))
+            assert_allclose(model.eigenvalues_[:s], mu[:s], rtol=0, atol=MUCH * EPS * mu[0])
+            assert largest_difference(model.predict(case.X), truth) <= MUCH * EPS * kept * scale
+            tried("fits")
+
+
+@pytest.mark.parametrize("way", ["width", "near copies"])
+@pytest.mark.parametrize("decade", DECADES)
+def test_laplacian_ridge_is_the_papers(decade, way):
+    """LapRLS agrees with its normal equations in 60 digits to within rounding times the condition of
+    the kernel beside its ridges, and the root of that without; a result that rounding spoils comes with
+    a warning."""
+    pairs = ((1e-6, 0.0), (1e-6, 1e-3), (1e-2, 1.0), (1.0, 1e-6))[:: often(2, 1)]
+    for seed in range(often(1, 6)):
+        case = steered_case(decade, way, seed)
+        apart = np.square(case.X[:, None] - case.X).sum(axis=2)
+        largest = np.linalg.eigvalsh(np.exp(-apart / (2 * case.sigma**2)))[-1]
+        # Of features V^T k / d^(1/2), beside which k itself is rounded.
+        root = np.sqrt(min(condition(case.X, case.sigma), 1 / PLAIN))
+        for ridge, manifold_ridge in pairs:
+            given = {"sigma": case.sigma, "ridge": ridge, "manifold_ridge": manifold_ridge}
+            model, told = heard(LapRLSRegressor(n_neighbors=3, **given), case.X, case.few)
+            truth = paper.laplacian_ridge(case.X, case.y, case.sigma, ridge, manifold_ridge, 3)
+            bending = 1 + 2 * largest * manifold_ridge / (ridge * N**2)
+            kept = bending * (1 + largest / (LABELED * ridge) + root)
+            scale = np.abs(as_floats(truth)).max() + np.nanmax(np.abs(case.few))
+            error = largest_difference(model.predict(case.X), truth)
+            assert error <= MUCH * EPS * kept * scale
+            assert told or error <= UNTOLD * scale
+            tried("fits")
+
+
 @pytest.mark.parametrize("far", [1e2, 1e4, 1e6, 1e8])
 def test_rows_far_from_zero_and_from_each_other(far):
     """Columns shifted by up to 1e8, and clusters that far apart, dense and sparse, move predictions by

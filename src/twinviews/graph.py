@@ -8,12 +8,12 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import laplacian
 
-from twinviews.columns import distance_columns
+from twinviews.columns import row_squares
 
 Rows = Any  # (rows, D) ndarray or CSR matrix
 
 # Squared distances that differ by less, relative to their size, are equal but for rounding.
-_EQUAL = 1e-6
+_EQUAL = 1e-12
 _VALUES_AT_ONCE = 2_000_000
 
 
@@ -37,18 +37,40 @@ def neighbour_distances(X: Rows, n_neighbors: int) -> sparse.csr_array:
     Otherwise the order of the rows, or rounding, would choose among neighbours at one distance, and
     tables of whole numbers have many of them.
     """
-    N = X.shape[0]
-    half_squares = distance_columns(X, 1.0, np.negative, always_mend=True)
+    if not sparse.issparse(X):  # far from zero, products would have no digits for what varies
+        X = X - np.mean(X, axis=0, dtype=np.float64)
+    N, D = X.shape
+    squares = row_squares(X)
     parts = []
     for start in range(0, N, step := max(1, _VALUES_AT_ONCE // N)):
-        apart = half_squares(X[start : start + step])
+        some = slice(start, start + step)
+        product = X[some] @ X.T
+        size = squares[some, None] + squares
+        apart = size - 2 * (product.toarray() if sparse.issparse(product) else product)
         itself = np.arange(len(apart))
         apart[itself, start + itself] = np.inf
-        last = np.partition(apart, n_neighbors - 1, axis=1)[:, n_neighbors - 1]
-        row, column = np.nonzero(apart <= (1 + _EQUAL) * last[:, None])
-        distances = np.sqrt(2 * apart[row, column])
-        parts.append(sparse.csr_array((distances, (row, column)), shape=apart.shape))
+        # That is known up to rounding; those that may be among the nearest are looked at again.
+        size *= (D + 4) * np.finfo(float).eps
+        row, column = np.nonzero(apart - size <= _kth(apart + size, n_neighbors))
+        apart = np.full_like(apart, np.inf)
+        apart[row, column] = _squared_distances(X, start + row, column)
+        row, column = np.nonzero(apart <= (1 + _EQUAL) * _kth(apart, n_neighbors))
+        near = (np.sqrt(apart[row, column]), (row, column))
+        parts.append(sparse.csr_array(near, shape=apart.shape))
     return sparse.csr_array(sparse.vstack(parts))
+
+
+def _kth(values: np.ndarray, k: int) -> np.ndarray:
+    """(rows, 1) the k-th smallest of each row."""
+    return np.partition(values, k - 1, axis=1)[:, k - 1 : k]
+
+
+def _squared_distances(X: Rows, row: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """(pairs,) without a difference of squares."""
+    pairs = max(1, _VALUES_AT_ONCE // X.shape[1])
+    cuts = range(pairs, len(row), pairs)
+    parts = zip(np.split(row, cuts), np.split(column, cuts), strict=True)
+    return np.concatenate([row_squares(X[some] - X[others]) for some, others in parts])
 
 
 def kernel_deformation(K: np.ndarray, penalty: sparse.csr_array) -> np.ndarray:
