@@ -20,6 +20,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from counts import often, tried
+from local_spark import local_spark
 from twinviews import KRRRegressor, SSSLRegressor, XKSRegressor, XNVClassifier, XNVRegressor
 
 GIVEN = {"sigma": 1.5, "ridge": 1e-2}
@@ -141,6 +142,7 @@ ENGINES = {
     "Parquet file": lambda table, folder: _written(pq.write_table, table, folder, "parquet"),
     "CSV file": lambda table, folder: _written(pa.csv.write_csv, table, folder, "csv"),
     "Dask": lambda table, folder: _dask(table.to_pandas()),
+    "Spark": lambda table, folder: _spark(table.to_pandas()),
 }
 
 
@@ -156,11 +158,28 @@ def _dask(frame):
     return dask.dataframe.from_pandas(frame, npartitions=7)
 
 
-@pytest.mark.filterwarnings("ignore")  # of Dask's own
+def _spark(frame):
+    return local_spark().createDataFrame(frame).repartition(5)
+
+
+@pytest.fixture
+def spark_ends():
+    """A session that was begun goes on until here."""
+    yield
+    if "pyspark" in sys.modules:
+        from pyspark.sql import SparkSession
+
+        session = SparkSession.getActiveSession()
+        if session is not None:
+            session.stop()
+
+
+@pytest.mark.usefixtures("spark_ends")
+@pytest.mark.filterwarnings("ignore")  # of Dask's and Spark's own
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_engine_gives_one_model(engine, tmp_path):
-    """Arrays, data frames, Arrow, Parquet and CSV files and Dask give one model of classes: the same
-    landmarks, probabilities to 1e-8."""
+    """Arrays, data frames, Arrow, Parquet and CSV files, Dask and Spark give one model of classes: the
+    same landmarks, probabilities to 1e-8."""
     for seed in range(often(1, 20)):
         X, numbers = rows_of(seed, 500)
         labels = np.where(np.isnan(numbers), None, np.where(numbers > 0, "up", "down"))
