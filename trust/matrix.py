@@ -30,10 +30,11 @@ OUTCOME = ROOT / "build" / "trust" / "matrix.json"
 EXTRAS = ("dask", "excel", "files", "onnx", "plots", "report", "test")
 # What is mathematics, tables, files and the face; pages, browsers and downloads are not.
 TESTS = (
-    "committee", "contract", "correlated_views", "correlation", "encoding", "engines_agree",
-    "hard_cases", "intervals", "kernels", "landmarks", "model_files", "model_selection", "moments",
-    "onnx_export", "plots", "probability", "public_api", "reading", "regression", "scaling",
-    "single_view", "sketch", "suggestion", "tables", "targets", "threads", "views", "writing",
+    "columns", "committee", "contract", "correlated_views", "correlation", "encoding",
+    "engines_agree", "graph", "hard_cases", "intervals", "kernels", "landmarks", "model_files",
+    "model_selection", "moments", "onnx_export", "plots", "probability", "public_api", "reading",
+    "regression", "scaling", "single_view", "sketch", "suggestion", "tables", "targets", "threads",
+    "views", "writing",
 )  # fmt: skip
 LAWS = ("numerical_truth", "same_everywhere")
 # Spark is a download of 400 MB for a few tests, which make test has.
