@@ -591,6 +591,17 @@ def test_sums_are_of_the_views_that_are_there(forge, message, tmp_path):
         save_model(model, tmp_path / "model", whole=True)
 
 
+@pytest.mark.parametrize("name", ["KRRRegressor", "LapRLSClassifier"])
+def test_labeled_rows_are_those_of_the_kernel(name, tmp_path):
+    X = rows()
+    model = fitted(name, X, numbers(X) if name.endswith("Regressor") else classes(X))
+    save_model(model, tmp_path / "model")
+    problem = model._problems[0]
+    model._problems = [problem._replace(distinct=np.tile(problem.distinct, (9, 1)))]
+    with pytest.raises(ValueError, match="180 labeled rows, and a kernel of fewer"):
+        save_model(model, tmp_path / "model")
+
+
 @pytest.mark.parametrize(
     ("forge", "message"),
     [

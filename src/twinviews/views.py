@@ -92,6 +92,14 @@ def inverse_root(K: np.ndarray, *, rcond: float) -> np.ndarray:
     return V[:, kept] / np.sqrt(d[kept])
 
 
+def root_of_inverse_root(W: np.ndarray) -> np.ndarray:
+    """(m, r) V D^(1/2) from W = V D^(-1/2): the features of the landmarks, which are K W.
+
+    In that product what an eigenvector of a small eigenvalue has left is drowned in rounding.
+    """
+    return W / np.square(W).sum(axis=0)
+
+
 class Eigenfunctions(NamedTuple):
     """Eigenfunctions of the kernel's integral operator, of unit norm over the rows, largest first."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from twinviews.estimators._checks import check_count
 from twinviews.estimators._frame import SemiSupervised
 from twinviews.labels import LabeledProblem
+from twinviews.regression import LabeledBlock
 from twinviews.survey import Survey
 from twinviews.tables import Table
 from twinviews.tuning import VIEW_RIDGES, Candidate
-from twinviews.views import View
+from twinviews.views import View, root_of_inverse_root
 
 # A ridge beside the eigenvalues of one matrix: only rounding in the eigenvalues themselves is cut off.
 ROUNDING_RCOND = 1e-13
@@ -49,6 +50,22 @@ class RidgeOnView(SemiSupervised):
 
     def _ridge_grid(self, view: View) -> np.ndarray:
         return VIEW_RIDGES * view.scale
+
+
+class OnLabeledRows(RidgeOnView):
+    """With the labeled rows as the last landmarks, of which the view knows what it says of them."""
+
+    def _labeled_features(self, view: View, problem: LabeledProblem) -> np.ndarray:
+        return self._features_of_all(view, problem)[problem.place]
+
+    def _labeled_blocks(
+        self, view: View, problems: Sequence[LabeledProblem]
+    ) -> list[Callable[[], Iterable[LabeledBlock]]]:
+        Z = self._features_of_all(view, problems[0])
+        return [partial(problem.blocks_of, Z) for problem in problems]
+
+    def _features_of_all(self, view: View, problem: LabeledProblem) -> np.ndarray:
+        return root_of_inverse_root(view.W[-problem.distinct.shape[0] :])
 
 
 class FeaturesOfView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RidgeOnView):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -62,6 +62,16 @@ class LabeledSolve(BaseEstimator):
         """The features to regress on; some methods make them of the labeled rows."""
         return self._view
 
+    def _labeled_features(self, view: View, problem: LabeledProblem) -> np.ndarray:
+        """(m, r) what those features are at the labeled rows of a problem."""
+        return view(problem.X)
+
+    def _labeled_blocks(
+        self, view: View, problems: Sequence[LabeledProblem]
+    ) -> list[Callable[[], Iterable[LabeledBlock]]]:
+        """The same of all problems, some rows at a time."""
+        return labeled_blocks(problems, view)
+
     # --- what regressors and classifiers provide ----------------------------------------------------
 
     @abstractmethod
@@ -116,7 +126,7 @@ class LabeledSolve(BaseEstimator):
         n_targets = sum(len(problem.targets) for problem in problems)
         coef, intercept = np.zeros((view.W.shape[1], n_targets)), np.zeros(n_targets)
         left_out = []
-        for problem, blocks in zip(problems, labeled_blocks(problems, view), strict=True):
+        for problem, blocks in zip(problems, self._labeled_blocks(view, problems), strict=True):
             fit, predicted = solve_ridge(
                 blocks, choice.penalty, n=len(problem.Y), intercept=self.fit_intercept
             )
@@ -164,7 +174,7 @@ class LabeledSolve(BaseEstimator):
     def _openness(self) -> Openness:
         """What the labels leave open, of the target that has the fewest."""
         problem = min(self._problems, key=lambda problem: len(problem.Y))
-        Z, count = self._features(problem.X), len(problem.Y)
+        Z, count = self._labeled_features(self._features, problem), len(problem.Y)
         return Openness.of(Z, count * problem.weight, self._penalty, intercept=self.fit_intercept)
 
     def _open_directions(self, X: Any) -> np.ndarray:
@@ -179,7 +189,8 @@ class LabeledSolve(BaseEstimator):
     def _left_out_fits(self, target: int) -> LeftOut:
         """The fits without each labeled row, in closed form."""
         problem, place = self._problem_of(target)
-        Z, view = self._features(problem.X), self._features
+        view = self._features
+        Z = self._labeled_features(view, problem)
         fits = left_out_fits(
             LabeledBlock(Z, problem.Y[:, [place]], problem.weight),
             self._penalty,

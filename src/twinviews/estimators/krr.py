@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from twinviews.estimators._checks import AUTO
-from twinviews.estimators._single_view import ROUNDING_RCOND, RidgeOnView
+from twinviews.estimators._single_view import ROUNDING_RCOND, OnLabeledRows
 from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
 from twinviews.kernels import Kernel, find_kernel
 from twinviews.labels import LabeledProblem, all_labeled
@@ -20,7 +20,7 @@ from twinviews.tuning import MOST_LABELS
 from twinviews.views import View, nystroem_view
 
 
-class KRR(RidgeOnView):
+class KRR(OnLabeledRows):
     """Kernel ridge regression, section SI.2: a Nystroem view whose landmarks are the labeled rows."""
 
     def __init__(

@@ -9,7 +9,7 @@ import numpy as np
 
 from twinviews.estimators._checks import AUTO, check_count, check_number
 from twinviews.estimators._full_kernel import FullKernel
-from twinviews.estimators._single_view import ROUNDING_RCOND
+from twinviews.estimators._single_view import ROUNDING_RCOND, OnLabeledRows
 from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
 from twinviews.graph import graph_laplacian, kernel_deformation
 from twinviews.labels import LabeledProblem, all_labeled
@@ -28,7 +28,7 @@ class _Bending(NamedTuple):
     ridge: float | None  # the ridge that goes with it, None if any may
 
 
-class LapRLS(FullKernel):
+class LapRLS(OnLabeledRows, FullKernel):
     """Laplacian regularised least squares, Belkin et al. (2006), for whatever a label is."""
 
     _n_matrices = 7

@@ -12,6 +12,7 @@ from sklearn.base import is_classifier
 
 from twinviews.committee.committee import MOST_LABELS, ClassCommittee, NumberCommittee
 from twinviews.correlation import CanonicalBasis
+from twinviews.estimators._single_view import OnLabeledRows
 from twinviews.estimators.exact_sssl import ExactSSSLClassifier, ExactSSSLRegressor
 from twinviews.estimators.krr import KRRClassifier, KRRRegressor
 from twinviews.estimators.laprls import LapRLSClassifier, LapRLSRegressor
@@ -187,6 +188,9 @@ def check_together(model: Any, sizes: Sizes) -> None:
         raise ModelFileError(f"its labels are of other targets than its {T}")
     if min(len(problem.Y) for problem in model._problems) < 1:
         raise ModelFileError("it has a target without labels")
+    labeled = max(problem.distinct.shape[0] for problem in model._problems)
+    if isinstance(model, OnLabeledRows) and labeled > len(model._features.W):
+        raise ModelFileError(f"it has {labeled} labeled rows, and a kernel of fewer")
     if is_classifier(model):
         K = sizes["K"]
         if K < 2 or (1 if K == 2 else K) != T or len(model._problems) != 1:
