@@ -103,6 +103,25 @@ def largest_difference(ours, theirs):
     return float(np.abs(ours - as_floats(theirs)).max())
 
 
+def on_features(Z, case, penalty):
+    """Ridge on these features: its predictions at all rows, and its leave-one-out error."""
+    labeled = Z[:LABELED, :]
+    truth = paper.predicted(Z, paper.ridge_regression(labeled, case.y, penalty))
+    guesses = paper.left_out(labeled, case.y, penalty)
+    squares = as_floats([(guess - y) ** 2 for guess, y in zip(guesses, case.y, strict=True)])
+    return truth, squares.mean()
+
+
+def assert_agrees(model, case, Z1, shared, bound):
+    """That a model has these correlations, and is the ridge that they ask for on the first view."""
+    penalty = [mpf(model.ridge) + norm for norm in paper.canonical_norm(shared.correlations)]
+    truth, loo = on_features(Z1 * shared.B1, case, penalty)
+    assert_allclose(model.correlations_, as_floats(shared.correlations), rtol=0, atol=bound)
+    scale = np.abs(as_floats(truth)).max() + np.nanmax(np.abs(case.few))
+    assert largest_difference(model.predict(case.X), truth) <= bound * scale
+    assert_allclose(model.loo_error_, loo, rtol=10 * bound)
+
+
 # --- the paper's formulas ---------------------------------------------------------------------------
 
 
@@ -140,14 +159,11 @@ def test_ridge_on_a_nystroem_view_is_the_papers(decade, way):
         view = paper.nystroem_view(X, case.sigma, INVERTED)
         if near_a_cut(view.eigenvalues, INVERTED):
             continue
-        Z, labeled = view(case.X), view(X)
+        Z = view(case.X)
         for ridge in (1e-9, 1e-6, 1e-2, 1e3)[:: often(3, 1)]:
             estimator = SSSLRegressor(n_components=LABELED, sigma=case.sigma, ridge=ridge)
             model, told = heard(estimator, X, few)
-            penalty = [mpf(ridge)] * Z.cols
-            truth = paper.predicted(Z, paper.ridge_regression(labeled, case.y, penalty))
-            guesses = paper.left_out(labeled, case.y, penalty)
-            loo = as_floats([(guess - y) ** 2 for guess, y in zip(guesses, case.y, strict=True)]).mean()
+            truth, loo = on_features(Z, case, [mpf(ridge)] * Z.cols)
             kept = min(view.condition, 1 / INVERTED, float(view.eigenvalues[-1]) / (LABELED * ridge))
             scale = np.abs(as_floats(truth)).max() + np.abs(few).max()
             error = largest_difference(model.predict(case.X), truth)
@@ -178,22 +194,11 @@ def test_algorithm_1_is_the_papers(decade, way):
             shared = paper.canonical_correlation(Z1, Z2, rho, VARIANCES, CORRELATIONS)
             if shared.near_a_cut:
                 continue
-            Z = Z1 * shared.B1
-            labeled = Z[:LABELED, :]
-            penalty = [mpf(ridge) + norm for norm in paper.canonical_norm(shared.correlations)]
-            truth = paper.predicted(Z, paper.ridge_regression(labeled, case.y, penalty))
-            guesses = paper.left_out(labeled, case.y, penalty)
-            loo = as_floats([(guess - y) ** 2 for guess, y in zip(guesses, case.y, strict=True)]).mean()
             given = {"sigma": case.sigma, "ridge": ridge, "correlation_ridge": rho}
             model, told = heard(XNVRegressor(landmarks=landmarks, **given), case.X, case.few)
             kept = min(max(view.condition for view in views), 1 / MOMENTS)
             assert not told
-            assert_allclose(
-                model.correlations_, as_floats(shared.correlations), rtol=0, atol=MUCH * EPS * kept
-            )
-            scale = np.abs(as_floats(truth)).max() + np.nanmax(np.abs(case.few))
-            assert largest_difference(model.predict(case.X), truth) <= MUCH * EPS * kept * scale
-            assert_allclose(model.loo_error_, loo, rtol=10 * MUCH * EPS * kept)
+            assert_agrees(model, case, Z1, shared, MUCH * EPS * kept)
             tried("fits")
 
 
@@ -218,12 +223,9 @@ def test_ridge_on_fourier_features_is_the_papers(sigma):
         for ridge in (1e-9, 1e-6, 1e-2, 1e3)[:: often(3, 1)]:
             estimator = RFFRegressor(n_components=M, sigma=sigma, ridge=ridge, random_state=seed)
             model, _ = heard(estimator, case.X, case.few)
-            features = drawn(model._view.columns)
-            Z, labeled, penalty = features(case.X), features(case.X[:LABELED]), [mpf(ridge)] * M
-            truth = paper.predicted(Z, paper.ridge_regression(labeled, case.y, penalty))
-            guesses = paper.left_out(labeled, case.y, penalty)
-            loo = as_floats([(guess - y) ** 2 for guess, y in zip(guesses, case.y, strict=True)]).mean()
-            kept = condition_of(labeled, ridge)
+            Z = drawn(model._view.columns)(case.X)
+            truth, loo = on_features(Z, case, [mpf(ridge)] * M)
+            kept = condition_of(Z[:LABELED, :], ridge)
             scale = np.abs(as_floats(truth)).max() + np.nanmax(np.abs(case.few))
             assert largest_difference(model.predict(case.X), truth) <= MUCH * EPS * kept * scale
             assert_allclose(model.loo_error_, loo, rtol=MUCH * EPS * kept)
@@ -245,20 +247,9 @@ def test_algorithm_2_is_the_papers(sigma):
             shared = paper.canonical_correlation(Z1, Z2, rho, VARIANCES, CORRELATIONS)
             if shared.near_a_cut:
                 continue
-            Z = Z1 * shared.B1
-            labeled = Z[:LABELED, :]
-            penalty = [mpf(ridge) + norm for norm in paper.canonical_norm(shared.correlations)]
-            truth = paper.predicted(Z, paper.ridge_regression(labeled, case.y, penalty))
-            guesses = paper.left_out(labeled, case.y, penalty)
-            loo = as_floats([(guess - y) ** 2 for guess, y in zip(guesses, case.y, strict=True)]).mean()
             kept = min(max(condition_of(Z, rho) for Z in (Z1, Z2)), 1 / VARIANCES)
             assert not told
-            assert_allclose(
-                model.correlations_, as_floats(shared.correlations), rtol=0, atol=MUCH * EPS * kept
-            )
-            scale = np.abs(as_floats(truth)).max() + np.nanmax(np.abs(case.few))
-            assert largest_difference(model.predict(case.X), truth) <= MUCH * EPS * kept * scale
-            assert_allclose(model.loo_error_, loo, rtol=10 * MUCH * EPS * kept)
+            assert_agrees(model, case, Z1, shared, MUCH * EPS * kept)
             tried("fits")
 
 

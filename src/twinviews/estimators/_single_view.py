@@ -53,7 +53,7 @@ class RidgeOnView(SemiSupervised):
 
 
 class OnLabeledRows(RidgeOnView):
-    """With the labeled rows as the last landmarks, of which the view knows what it says of them."""
+    """With all distinct labeled rows as the last landmarks: what a view says of those it knows."""
 
     def _labeled_features(self, view: View, problem: LabeledProblem) -> np.ndarray:
         return self._features_of_all(view, problem)[problem.place]

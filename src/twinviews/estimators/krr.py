@@ -85,7 +85,7 @@ class KRR(OnLabeledRows):
 
     def _features_for(self, problems: Sequence[LabeledProblem]) -> View:
         """The labeled rows are the landmarks, so other labels mean another view."""
-        labeled = all_labeled(problems)
+        labeled = problems[0].distinct
         refuse_what_cannot_fit(
             type(self).__name__, labeled.shape[0], n_matrices=4, instead="SSSL or XNV"
         )

@@ -125,7 +125,7 @@ class LapRLS(OnLabeledRows, FullKernel):
         return View(columns, W, float(np.trace(K)) / len(K))
 
     def _features_for(self, problems: Sequence[LabeledProblem]) -> View:
-        return self._bent_view(self._deformation, all_labeled(problems))
+        return self._bent_view(self._deformation, problems[0].distinct)
 
     def _choose(self, view: View, problems: Sequence[LabeledProblem]) -> tuple[View, Choice]:
         if self._ridge_of_bending is None:
