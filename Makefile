@@ -7,9 +7,9 @@ BENCHMARKS := start_up fit_speed against_exact rows files clusters tree_reductio
 
 .PHONY: demo label-demo test check format docs bench trust trust-page coverage mutants matrix again replicate clean
 
-$(READY): pyproject.toml
+$(READY): pyproject.toml experiments/pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --editable ".[dev]" --editable "./experiments[peers]"
 	touch $@
 
 demo: $(READY)

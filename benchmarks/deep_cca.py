@@ -14,13 +14,14 @@ import numpy as np
 import torch
 
 from twinviews import KRRClassifier, KRRRegressor, XNVClassifier, XNVRegressor
-from twinviews.committee.labeled import Labeled
-from twinviews.committee.linear import LinearRidge
-from twinviews.contest.rounds import draw
-from twinviews.contest.sets import choose_contest_sets
-from twinviews.datasets.downloads import Files, default_cache
-from twinviews.measures import error_rate, normalised_squared_error
-from twinviews.scaling import rank_scaling
+from twinviews._system.cache_folder import default_cache
+from twinviews.ensemble.linear_ridge import LinearRidge
+from twinviews.ensemble.member import Labeled
+from twinviews.evaluation.measures import error_rate, normalised_squared_error
+from twinviews.passes.scaling import rank_scaling
+from twinviews_experiments.contest.rounds import draw
+from twinviews_experiments.contest.sets import choose_contest_sets
+from twinviews_experiments.datasets.downloads import Files
 
 LABELS, ROWS, OUTPUTS, HIDDEN, STEPS, BATCH, RIDGE = 100, 4000, 20, 128, 400, 1000, 1e-3
 

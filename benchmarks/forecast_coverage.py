@@ -17,10 +17,11 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 from twinviews import XNVClassifier, XNVRegressor, forecast_error
-from twinviews.contest.rounds import Draw, draw
-from twinviews.contest.sets import choose_contest_sets
-from twinviews.datasets.downloads import Files, default_cache
-from twinviews.measures import error_rate
+from twinviews._system.cache_folder import default_cache
+from twinviews.evaluation.measures import error_rate
+from twinviews_experiments.contest.rounds import Draw, draw
+from twinviews_experiments.contest.sets import choose_contest_sets
+from twinviews_experiments.datasets.downloads import Files
 
 LABELS = (30, 60, 120, 240)
 MOST_ROWS = 4000

@@ -23,12 +23,13 @@ import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
 from twinviews import XNVClassifier, XNVRegressor, suggest
-from twinviews.contest.rounds import Draw, draw
-from twinviews.contest.sets import CONTEST_SETS_BY_NAME, choose_contest_sets
-from twinviews.datasets.downloads import Files, default_cache
-from twinviews.ledger import Ledger
-from twinviews.measures import error_rate, normalised_squared_error
-from twinviews.side_by_side import as_they_come, default_jobs, workers
+from twinviews._system.cache_folder import default_cache
+from twinviews.evaluation.measures import error_rate, normalised_squared_error
+from twinviews_experiments.contest.rounds import Draw, draw
+from twinviews_experiments.contest.sets import CONTEST_SETS_BY_NAME, choose_contest_sets
+from twinviews_experiments.datasets.downloads import Files
+from twinviews_experiments.ledger import Ledger
+from twinviews_experiments.worker_processes import as_they_come, default_jobs, workers
 
 FOLDER = Path(__file__).parent.parent / "docs" / "labeling"
 FIRST, ONE_IN, REFERENCE = 25, 5, 500

@@ -6,9 +6,9 @@ Reads docs/replication, which `twinviews replicate` wrote; see there for all tab
 import csv
 from pathlib import Path
 
-from twinviews.datasets.paper_sets import PAPER_SETS
-from twinviews.replication.comparison import Cell, is_no_worse, reduction
-from twinviews.replication.paper import TABLE_LABELS, published_errors
+from twinviews_experiments.datasets.paper_sets import PAPER_SETS
+from twinviews_experiments.replication.comparison import Cell, is_no_worse, reduction
+from twinviews_experiments.replication.paper import TABLE_LABELS, published_errors
 from workload import report
 
 FOLDER = Path(__file__).parent.parent / "docs" / "replication"

@@ -13,9 +13,9 @@ import time
 _WARM = [
     "pytest",
     "twinviews.cli",
-    "twinviews.commands.label",
-    "twinviews.commands.predict",
-    "twinviews.replication.command",
+    "twinviews.cli.run_label",
+    "twinviews.cli.run_predict",
+    "twinviews_experiments.replication.command",
 ]
 _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(_WARM)

@@ -30,11 +30,8 @@ OUTCOME = ROOT / "build" / "trust" / "matrix.json"
 EXTRAS = ("dask", "excel", "files", "onnx", "plots", "report", "test")
 # What is mathematics, tables, files and the face; pages, browsers and downloads are not.
 TESTS = (
-    "columns", "committee", "contract", "correlated_views", "correlation", "encoding",
-    "engines_agree", "graph", "hard_cases", "intervals", "kernels", "landmarks", "model_files",
-    "model_selection", "moments", "onnx_export", "plots", "probability", "public_api", "reading",
-    "regression", "scaling", "single_view", "sketch", "suggestion", "tables", "targets", "threads",
-    "views", "writing",
+    "method", "passes", "tables", "encoding", "reading", "ensemble", "estimators", "active",
+    "evaluation", "model_files", "plots", "system/test_threads.py", "test_public_api.py",
 )  # fmt: skip
 LAWS = ("numerical_truth", "same_everywhere")
 # Spark is a download of 400 MB for a few tests, which make test has.
@@ -85,7 +82,7 @@ def versions_in(python: Path) -> dict[str, str]:
 
 def run_tests(name: str, python: Path) -> dict[str, int]:
     report = ENVIRONMENTS / f"{name}.xml"
-    paths = [f"tests/test_{test}.py" for test in TESTS] + [f"trust/test_{law}.py" for law in LAWS]
+    paths = [f"tests/{test}" for test in TESTS] + [f"trust/test_{law}.py" for law in LAWS]
     one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     run = [python, "-m", "pytest", "--numprocesses", "2", "-p", "no:cacheprovider"]
     subprocess.run(

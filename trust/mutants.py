@@ -1,7 +1,7 @@
 """Small changes to the mathematics, one at a time, and whether a quick test notices: mutation testing.
 
     python trust/mutants.py                        every mutant: build/trust/mutants.json
-    python trust/mutants.py --sample 60 kernels    at most 60 of one module, drawn with a seed
+    python trust/mutants.py --sample 60 method.kernels    at most 60 of one module, drawn with a seed
 
 What is changed is what mutmut's operators change: numbers, comparisons, signs, arguments, ternaries,
 assignments. Mutmut's own runner leaves out properties and collects the tests again for each mutant, so
@@ -42,17 +42,25 @@ ROOT = Path(__file__).resolve().parent.parent
 OUTCOMES = ROOT / "build" / "trust"
 
 MODULES = [
-    *("acquisition", "columns", "correlation", "forecast", "graph", "intervals", "kernels", "labels"),
-    *("landmarks", "measures", "moments", "probability", "regression", "scaling", "sketch"),
-    *("statistics", "targets", "tuning", "views"),
-    *("committee.anchor_graph", "committee.blend", "committee.column_widths", "committee.cross_fit"),
-    *("committee.kernel_ridge", "committee.learned_metric", "committee.linear"),
+    *("active.acquisition", "active.learning_curve"),
+    *("evaluation.measures", "evaluation.paired_comparison"),
+    *("method.correlation", "method.intervals", "method.kernel_values", "method.kernels"),
+    *("method.labeled_problem", "method.landmarks", "method.moments", "method.neighbor_graph"),
+    *("method.predictive_variance", "method.probability", "method.regression", "method.sketch"),
+    *("method.tuning", "method.views", "passes.labeled_rows", "passes.scaling", "passes.targets"),
+    *("ensemble.anchor_graph", "ensemble.blending", "ensemble.gaussian_process"),
+    *("ensemble.cross_fitting", "ensemble.kernel_ridge", "ensemble.learned_metric"),
+    "ensemble.linear_ridge",
 ]
 # The tests of these modules, and others that are quick and see much of them.
 TESTS = [
-    *("acquisition", "columns", "committee_members", "correlation", "forecast", "graph", "intervals"),
-    *("kernels", "labels", "landmarks", "measures", "moments", "probability", "regression", "scaling"),
-    *("single_view", "sketch", "statistics", "targets", "tuning", "views"),
+    *("active/test_acquisition", "active/test_learning_curve", "ensemble/test_members"),
+    *("estimators/test_single_view", "evaluation/test_measures"),
+    *("evaluation/test_paired_comparison", "method/test_correlation", "method/test_intervals"),
+    *("method/test_kernel_values", "method/test_kernels", "method/test_landmarks"),
+    *("method/test_moments", "method/test_neighbor_graph", "method/test_probability"),
+    *("method/test_regression", "method/test_sketch", "method/test_tuning", "method/test_views"),
+    *("passes/test_labeled_rows", "passes/test_scaling", "passes/test_targets"),
 ]
 # A test that takes longer is not asked, and no mutant is tried for longer, in seconds of a core.
 SLOWEST_TEST, LONGEST_TRIAL = 1.5, 4.0
@@ -313,11 +321,13 @@ def run(items: list[pytest.Item], until: list[str] | None = None) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Small changes, tried on the tests.")
-    parser.add_argument("modules", nargs="*", default=MODULES, help="such as kernels committee.blend")
+    parser.add_argument(
+        "modules", nargs="*", default=MODULES, help="such as method.kernels"
+    )
     parser.add_argument("--sample", type=int, help="at most so many mutants of each module")
     chosen = parser.parse_args()
     hunt = Hunt(chosen.modules, chosen.sample)
-    tests = [str(ROOT / "tests" / f"test_{name}.py") for name in TESTS]
+    tests = [str(ROOT / "tests" / f"{name}.py") for name in TESTS]
     plain = ["-o", "addopts=", "-m", "not slow"]
     without = [f"-pno:{plugin}" for plugin in ("cacheprovider", "terminal", "xdist")]
     return pytest.main([*plain, *without, *tests], plugins=[hunt])

@@ -25,8 +25,8 @@ from local_spark import local_spark
 from twinviews import XNVRegressor
 from twinviews.labeling.entries import Entry, Target
 from twinviews.labeling.store import Identity, LabelStore
-from twinviews.ledger import Ledger
 from twinviews.tables import arrow
+from twinviews_experiments.ledger import Ledger
 from work_to_kill import GIVEN, NAMES, command, content
 
 OLD = b"what was there before"
@@ -336,7 +336,7 @@ def test_a_command_tells_of_a_table_that_changes(form, change, tmp_path):
 
 
 def change_before_the_fit(path, change, output):
-    from twinviews.commands import fit as fitting
+    from twinviews.cli import run_fit as fitting
 
     look = fitting.look_at_target
 

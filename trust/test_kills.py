@@ -16,12 +16,12 @@ import work_to_kill
 from counts import often, tried
 from forked import Child, crash_at, no_byte_beyond, seconds_of
 from label_client import Labeler, address_in
-from twinviews import side_by_side
-from twinviews.replication import run as replication_run
-from twinviews.replication.methods import METHODS
-from twinviews.replication.paper import FIGURE_LABELS
-from twinviews.replication.protocol import Tuned
-from twinviews.replication.run import STORE_NAME, open_store
+from twinviews_experiments import worker_processes as side_by_side
+from twinviews_experiments.replication import run as replication_run
+from twinviews_experiments.replication.methods import METHODS
+from twinviews_experiments.replication.paper import FIGURE_LABELS
+from twinviews_experiments.replication.protocol import Tuned
+from twinviews_experiments.replication.run import STORE_NAME, open_store
 from work_to_kill import command, content, hidden
 
 PARTS = often(1, 4)

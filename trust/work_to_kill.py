@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-import twinviews.checkpoint as checkpoint
+import twinviews.tables.checkpoint as checkpoint
 from twinviews import XNVRegressor, load_model, save_model
 from twinviews.cli import main
 

@@ -6,6 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from twinviews.active.forecast import forecast_error as forecast_error
+    from twinviews.active.suggestion import suggest as suggest
     from twinviews.estimators.exact_sssl import ExactSSSLClassifier as ExactSSSLClassifier
     from twinviews.estimators.exact_sssl import ExactSSSLRegressor as ExactSSSLRegressor
     from twinviews.estimators.krr import KRRClassifier as KRRClassifier
@@ -21,14 +23,12 @@ if TYPE_CHECKING:
     from twinviews.estimators.xks import XKSRegressor as XKSRegressor
     from twinviews.estimators.xnv import XNVClassifier as XNVClassifier
     from twinviews.estimators.xnv import XNVRegressor as XNVRegressor
+    from twinviews.evaluation.splitters import LabeledKFold as LabeledKFold
+    from twinviews.evaluation.splitters import LabeledStratifiedKFold as LabeledStratifiedKFold
     from twinviews.model_files.files import inspect_model as inspect_model
     from twinviews.model_files.files import load_model as load_model
     from twinviews.model_files.files import save_model as save_model
     from twinviews.model_files.onnx_export import export_onnx as export_onnx
-    from twinviews.model_selection import LabeledKFold as LabeledKFold
-    from twinviews.model_selection import LabeledStratifiedKFold as LabeledStratifiedKFold
-    from twinviews.stopping import forecast_error as forecast_error
-    from twinviews.suggestion import suggest as suggest
 
 __version__ = "0.1.0"
 
@@ -50,14 +50,14 @@ _HOMES = {
     "LapRLSRegressor": "twinviews.estimators.laprls",
     "LapRLSClassifier": "twinviews.estimators.laprls",
     "TableEncoder": "twinviews.estimators.table_encoder",
-    "suggest": "twinviews.suggestion",
-    "forecast_error": "twinviews.stopping",
+    "suggest": "twinviews.active.suggestion",
+    "forecast_error": "twinviews.active.forecast",
     "save_model": "twinviews.model_files.files",
     "load_model": "twinviews.model_files.files",
     "inspect_model": "twinviews.model_files.files",
     "export_onnx": "twinviews.model_files.onnx_export",
-    "LabeledKFold": "twinviews.model_selection",
-    "LabeledStratifiedKFold": "twinviews.model_selection",
+    "LabeledKFold": "twinviews.evaluation.splitters",
+    "LabeledStratifiedKFold": "twinviews.evaluation.splitters",
 }
 __all__ = list(_HOMES)
 

@@ -25,6 +25,6 @@ def demo(output: Path) -> None:
     and blanks added, as tables have them.
     """
     with plain_errors("report"):
-        from twinviews.commands.demo import run_demo
+        from twinviews.cli.run_demo import run_demo
 
         run_demo(output, say=say)

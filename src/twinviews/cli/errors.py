@@ -15,8 +15,8 @@ from typing import Any, TextIO
 
 import click
 
-from twinviews.leftovers import Held
-from twinviews.visible_text import visible
+from twinviews._system.temporary_files import Held
+from twinviews._system.visible_text import visible
 
 # Which extra brings a package that is imported late.
 _EXTRA_OF = {

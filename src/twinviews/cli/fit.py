@@ -72,7 +72,7 @@ def fit(
     out about the table is said in one line each, with the option that says otherwise.
     """
     with plain_errors("files"):
-        from twinviews.commands.fit import fit_model
+        from twinviews.cli.run_fit import fit_model
 
         done = fit_model(
             table, target, output, unlabeled=unlabeled, task=task, report=report, quick=quick,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
+from twinviews._system.visible_text import visible
 from twinviews.cli.errors import plain_errors
-from twinviews.visible_text import visible
 
 
 @click.command(short_help="Tell what is in a model file.")
@@ -17,7 +17,7 @@ from twinviews.visible_text import visible
 def inspect(model: Path, as_json: bool) -> None:
     """Tell what is in MODEL: what it predicts, from what, how well, and how it was made."""
     with plain_errors("files"):
-        from twinviews.commands.inspect import facts_of_model, lines_of
+        from twinviews.cli.run_inspect import facts_of_model, lines_of
 
         facts = facts_of_model(model)
         if as_json:

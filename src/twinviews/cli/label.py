@@ -79,10 +79,10 @@ def label(
     if demo:
         target, classes = target or ("fruit",), classes or "apple,banana,cherry,lemon,melon,plum"
     with plain_errors("label", when_stopped="Every label is kept."):
-        from twinviews.commands.label import label_rows
+        from twinviews.cli.run_label import label_rows
 
         if demo:
-            from twinviews.commands.fruit import write_fruit
+            from twinviews.cli.demo_fruit import write_fruit
 
             _DEMO.mkdir(exist_ok=True)
             write_fruit(_DEMO / "fruit.csv")

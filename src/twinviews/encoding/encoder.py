@@ -16,7 +16,7 @@ from twinviews.encoding.codes import Code, LeftOut
 from twinviews.encoding.facts import Kind, TableFacts, facts_of, kind_of
 from twinviews.encoding.rules import code_columns
 from twinviews.tables import Block, Summary, Table
-from twinviews.tables.columns import check_columns
+from twinviews.tables.column_names import check_columns
 
 S = TypeVar("S", bound=Summary)
 

@@ -13,7 +13,7 @@ from twinviews.encoding.encoder import Encoder, encoder_of, facts_of_table, kind
 from twinviews.encoding.facts import Kind, TableFacts, kind_of
 from twinviews.tables import ArrayTable, Block
 from twinviews.tables.arrow import is_plain
-from twinviews.tables.columns import check_columns
+from twinviews.tables.column_names import check_columns
 
 _ARROW_ERRORS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError)
 

@@ -16,7 +16,7 @@ from twinviews.encoding.facts import (
     TableFacts,
     commonest,
 )
-from twinviews.scaling import without_last_digits
+from twinviews.passes.scaling import without_last_digits
 
 # A level has a column of its own if so many rows have it, and if it is among so many of the commonest.
 FEWEST_ROWS_OF_A_LEVEL = 3

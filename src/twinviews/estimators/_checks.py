@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from twinviews.landmarks import RowSample
-from twinviews.memory import available_bytes
-from twinviews.tuning import PAPER_COMPONENTS
+from twinviews._system.memory import available_bytes
+from twinviews.method.landmarks import RowSample
+from twinviews.method.tuning import PAPER_COMPONENTS
 
 AUTO = "auto"
 # Features whose matrices may be too large for the memory there is.

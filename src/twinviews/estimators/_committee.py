@@ -10,7 +10,9 @@ from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from twinviews.committee.committee import (
+from twinviews._system.threads import one_blas_thread
+from twinviews.ensemble.correlated_views import ViewRidge
+from twinviews.ensemble.ensembles import (
     GUIDE_ROWS,
     LEAST_LABELS,
     MOST_LABELS,
@@ -20,16 +22,14 @@ from twinviews.committee.committee import (
     class_committee,
     number_committee,
 )
-from twinviews.committee.labeled import Labeled
-from twinviews.committee.views import ViewRidge
+from twinviews.ensemble.member import Labeled
 from twinviews.estimators._checks import AUTO, check_flag
 from twinviews.estimators._correlated import CorrelatedViews
-from twinviews.intervals import LeftOut
-from twinviews.labels import LabeledProblem
-from twinviews.scaling import Scaling
-from twinviews.survey import Survey
+from twinviews.method.intervals import LeftOut
+from twinviews.method.labeled_problem import LabeledProblem
+from twinviews.passes.first_pass import FirstPass
+from twinviews.passes.scaling import Scaling
 from twinviews.tables import Table
-from twinviews.threads import one_blas_thread
 
 
 class WithCommittee(CorrelatedViews):
@@ -62,9 +62,9 @@ class WithCommittee(CorrelatedViews):
         mixed = self._encoder is not None
         return "standard" if mixed or self._wants_committee() else None
 
-    def _learn(self, table: Table, survey: Survey, problems: Sequence[LabeledProblem]) -> None:
-        super()._learn(table, survey, problems)
-        rows = survey.sample.rows[:GUIDE_ROWS]
+    def _learn(self, table: Table, first_pass: FirstPass, problems: Sequence[LabeledProblem]) -> None:
+        super()._learn(table, first_pass, problems)
+        rows = first_pass.sample.rows[:GUIDE_ROWS]
         if self.committee is True and sparse.issparse(rows):
             raise ValueError(
                 'committee=True needs rows that are not sparse. Use committee="auto" or X.toarray().'

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from twinviews.correlation import CanonicalBasis, canonical_penalty, whitening_factors
+from twinviews._system.threads import one_blas_thread
 from twinviews.estimators._all_or_nothing import all_or_nothing, fitting
 from twinviews.estimators._checks import (
     AUTO,
@@ -25,13 +25,10 @@ from twinviews.estimators._checks import (
 )
 from twinviews.estimators._frame import SemiSupervised
 from twinviews.estimators._inputs import check_present_rows
-from twinviews.labels import LabeledProblem, LabeledRows
-from twinviews.moments import Moments, moments_of, view_covariances
-from twinviews.scaling import ScaledTable
-from twinviews.survey import Survey
-from twinviews.tables import Block, Table
-from twinviews.threads import one_blas_thread
-from twinviews.tuning import (
+from twinviews.method.correlation import CanonicalBasis, canonical_penalty, whitening_factors
+from twinviews.method.labeled_problem import LabeledProblem
+from twinviews.method.moments import Moments, view_covariances
+from twinviews.method.tuning import (
     CANONICAL_WEIGHTS,
     CORRELATION_RIDGES,
     MOST_LABELS,
@@ -42,7 +39,12 @@ from twinviews.tuning import (
     canonical_bases,
     choose_penalty,
 )
-from twinviews.views import TwinViews, View
+from twinviews.method.views import TwinViews, View
+from twinviews.passes.first_pass import FirstPass
+from twinviews.passes.labeled_rows import LabeledRows
+from twinviews.passes.scaling import ScaledTable
+from twinviews.passes.second_pass import moments_of
+from twinviews.tables import Block, Table
 
 # The moments square the kernel values, so a direction whose eigenvalue is below the square root of the
 # machine precision, relative to the largest, is noise in them.
@@ -69,7 +71,7 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
     _without_all_rows = False
 
     @abstractmethod
-    def _twin_views(self, survey: Survey) -> Callable[[float], TwinViews]:
+    def _twin_views(self, first_pass: FirstPass) -> Callable[[float], TwinViews]:
         """The two views for any sigma; sets what they are made of."""
 
     def _check_parameters(self) -> None:
@@ -85,10 +87,10 @@ class CorrelatedViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSup
         rows = SAMPLE_ROWS if self.sigma == AUTO else 2 * components(self.n_components)
         return max(rows, 2 * components(self.n_components), super()._sample_size())
 
-    def _learn(self, table: Table, survey: Survey, problems: Sequence[LabeledProblem]) -> None:
-        rows = survey.sample.rows
+    def _learn(self, table: Table, first_pass: FirstPass, problems: Sequence[LabeledProblem]) -> None:
+        rows = first_pass.sample.rows
         few = [problem.first(MOST_LABELS) for problem in problems]
-        views_of = self._twin_views(survey)  # step 1: features
+        views_of = self._twin_views(first_pass)  # step 1: features
 
         def shift_of(views: TwinViews) -> np.ndarray:
             return views.columns(rows[:PROBE_ROWS]).mean(axis=0)

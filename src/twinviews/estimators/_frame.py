@@ -14,6 +14,8 @@ from scipy import sparse
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from twinviews._system.random_seed import seed_from
+from twinviews._system.threads import one_blas_thread
 from twinviews.estimators._all_or_nothing import all_or_nothing, asking, fitting
 from twinviews.estimators._checks import check_choice, check_count, check_flag, check_number
 from twinviews.estimators._inputs import check_present_rows, check_rows, check_same_kind
@@ -25,8 +27,11 @@ from twinviews.estimators._raw_rows import (
     learn_encoder,
 )
 from twinviews.estimators._solving import LabeledSolve
-from twinviews.labels import LabeledProblem, LabeledRows
-from twinviews.scaling import (
+from twinviews.method.labeled_problem import LabeledProblem
+from twinviews.method.tuning import PROBE_ROWS, SAMPLE_ROWS
+from twinviews.passes.first_pass import FirstPass, first_pass_of
+from twinviews.passes.labeled_rows import LabeledRows
+from twinviews.passes.scaling import (
     SCALES,
     Scale,
     ScaledTable,
@@ -35,13 +40,9 @@ from twinviews.scaling import (
     robust_scaling,
     standard_scaling,
 )
-from twinviews.seeds import seed_from
-from twinviews.survey import Survey, survey_of
+from twinviews.passes.targets import check_missing_label
 from twinviews.tables import ArrayTable, Block, StackedTable, Table
-from twinviews.tables.open import engine_of, missing_engine
-from twinviews.targets import check_missing_label
-from twinviews.threads import one_blas_thread
-from twinviews.tuning import PROBE_ROWS, SAMPLE_ROWS
+from twinviews.tables.engines import engine_of, missing_engine
 
 if TYPE_CHECKING:
     from twinviews.encoding.encoder import Encoder
@@ -69,7 +70,7 @@ class SemiSupervised(LabeledSolve):
     # --- what an algorithm provides -----------------------------------------------------------------
 
     @abstractmethod
-    def _learn(self, table: Table, survey: Survey, problems: Sequence[LabeledProblem]) -> None:
+    def _learn(self, table: Table, first_pass: FirstPass, problems: Sequence[LabeledProblem]) -> None:
         """Features, from all rows: sets ``_view`` and the learned attributes that belong to it."""
 
     def _sample_size(self) -> int:
@@ -206,25 +207,25 @@ class SemiSupervised(LabeledSolve):
         with fitting(self), nullcontext() if self._large_matrices else one_blas_thread():
             # One number from random_state, from which everything random in this fit follows.
             self._seed = seed_from(getattr(self, "random_state", 0))
-            survey = table.fold(
+            first_pass = table.fold(
                 partial(
-                    survey_of,
+                    first_pass_of,
                     sample_size=self._sample_size(),
                     seed=self._seed,
                     missing_label=self.missing_label,
                     column_moments=self._scale_kind() == "standard",
                 )
             )
-            self._scaling = self._scaling_of(survey)
+            self._scaling = self._scaling_of(first_pass)
             if self._scaling is not None:
-                table, survey = ScaledTable(table, self._scaling), survey.scaled(self._scaling)
-            problems, remember = self._read_problems(survey.labeled, self._one_column)
+                table, first_pass = ScaledTable(table, self._scaling), first_pass.scaled(self._scaling)
+            problems, remember = self._read_problems(first_pass.labeled, self._one_column)
             self.__dict__.update(remember)
-            self.n_unlabeled_ = survey.n_rows - survey.labeled.count
-            self._labeled = survey.labeled
-            self._warn_if_a_column_drowns(survey.sample.rows)
-            self._learn(table, survey, problems)
-            return self._solve(survey.labeled.count, problems)
+            self.n_unlabeled_ = first_pass.n_rows - first_pass.labeled.count
+            self._labeled = first_pass.labeled
+            self._warn_if_a_column_drowns(first_pass.sample.rows)
+            self._learn(table, first_pass, problems)
+            return self._solve(first_pass.labeled.count, problems)
 
     def _warn_if_a_column_drowns(self, rows: Any) -> None:
         column = self._kernel().drowned_column(rows, self._rcond)
@@ -237,17 +238,17 @@ class SemiSupervised(LabeledSolve):
                 stacklevel=4,
             )
 
-    def _scaling_of(self, survey: Survey) -> Scale | None:
+    def _scaling_of(self, first_pass: FirstPass) -> Scale | None:
         kind = self._scale_kind()
         if kind is None:
             return None
         if kind == "rank":
-            return rank_scaling(survey.sample.rows)
-        refuse_vanishing_columns(survey.sample.rows)
+            return rank_scaling(first_pass.sample.rows)
+        refuse_vanishing_columns(first_pass.sample.rows)
         if kind == "robust":
-            return robust_scaling(survey.sample.rows)
-        assert survey.columns is not None, "the survey was asked for them"
-        return standard_scaling(survey.columns)
+            return robust_scaling(first_pass.sample.rows)
+        assert first_pass.columns is not None, "the first_pass was asked for them"
+        return standard_scaling(first_pass.columns)
 
     def _check_scaled_rows(self, X: Any) -> Any:
         """Rows to predict or to solve on, on the scale of the fit."""

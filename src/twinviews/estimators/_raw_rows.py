@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twinviews.estimators._weights import check_weight
-from twinviews.tables.open import missing_engine
+from twinviews.tables.engines import missing_engine
 
 if TYPE_CHECKING:
     from twinviews.encoding.encoder import Encoder

@@ -13,12 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from twinviews.estimators._checks import check_count
 from twinviews.estimators._frame import SemiSupervised
-from twinviews.labels import LabeledProblem
-from twinviews.regression import LabeledBlock
-from twinviews.survey import Survey
+from twinviews.method.labeled_problem import LabeledProblem
+from twinviews.method.regression import LabeledBlock
+from twinviews.method.tuning import VIEW_RIDGES, Candidate
+from twinviews.method.views import View, root_of_inverse_root
+from twinviews.passes.first_pass import FirstPass
 from twinviews.tables import Table
-from twinviews.tuning import VIEW_RIDGES, Candidate
-from twinviews.views import View, root_of_inverse_root
 
 # A ridge beside the eigenvalues of one matrix: only rounding in the eigenvalues themselves is cut off.
 ROUNDING_RCOND = 1e-13
@@ -30,13 +30,15 @@ class RidgeOnView(SemiSupervised):
     _rcond = ROUNDING_RCOND
 
     @abstractmethod
-    def _views(self, survey: Survey, problems: Sequence[LabeledProblem]) -> Callable[[float], View]:
+    def _views(
+        self, first_pass: FirstPass, problems: Sequence[LabeledProblem]
+    ) -> Callable[[float], View]:
         """The view for any sigma; sets what it is made of."""
 
-    def _learn(self, table: Table, survey: Survey, problems: Sequence[LabeledProblem]) -> None:
-        view_of = self._views(survey, problems)
+    def _learn(self, table: Table, first_pass: FirstPass, problems: Sequence[LabeledProblem]) -> None:
+        view_of = self._views(first_pass, problems)
         error_of = partial(self._error_of, view_of, problems)
-        self.sigma_ = self._choose_sigma(survey.sample.rows, error_of)
+        self.sigma_ = self._choose_sigma(first_pass.sample.rows, error_of)
         self._view = view_of(self.sigma_)
 
     def _error_of(
@@ -77,8 +79,8 @@ class FeaturesOfView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RidgeOnV
         super()._check_parameters()
         check_count("n_components", self.n_components)
 
-    def _learn(self, table: Table, survey: Survey, problems: Sequence[LabeledProblem]) -> None:
-        super()._learn(table, survey, problems)
+    def _learn(self, table: Table, first_pass: FirstPass, problems: Sequence[LabeledProblem]) -> None:
+        super()._learn(table, first_pass, problems)
         self._n_features_out = self._view.W.shape[1]
 
     def transform(self, X: Any) -> np.ndarray:

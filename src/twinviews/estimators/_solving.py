@@ -10,17 +10,16 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from twinviews.acquisition import Openness
+from twinviews._system.progress_bar import progress_bar
+from twinviews._system.threads import map_in_order, one_blas_thread
 from twinviews.estimators._all_or_nothing import asking
 from twinviews.estimators._checks import AUTO
-from twinviews.intervals import MOST_LEFT_OUT, LeftOut
-from twinviews.kernels import Kernel
-from twinviews.labels import LabeledProblem, labeled_blocks
-from twinviews.progress import progress_bar
-from twinviews.regression import LabeledBlock, left_out_fits, solve_ridge
-from twinviews.tables.arrays import rows_per_block
-from twinviews.threads import map_in_order, one_blas_thread
-from twinviews.tuning import (
+from twinviews.method.intervals import MOST_LEFT_OUT, LeftOut
+from twinviews.method.kernels import Kernel
+from twinviews.method.labeled_problem import LabeledProblem, labeled_blocks
+from twinviews.method.predictive_variance import PredictiveVariance
+from twinviews.method.regression import LabeledBlock, left_out_fits, solve_ridge
+from twinviews.method.tuning import (
     MOST_LABELS,
     PROBE_ROWS,
     Candidate,
@@ -28,7 +27,8 @@ from twinviews.tuning import (
     choose_penalty,
     choose_sigma,
 )
-from twinviews.views import Readout, View
+from twinviews.method.views import Readout, View
+from twinviews.tables.arrays import rows_per_block
 
 # Predictions that rounding may move by more than this share of the labels' deviation are told.
 _TOLD = 1e-6
@@ -171,11 +171,13 @@ class LabeledSolve(BaseEstimator):
                 return problem, int(np.flatnonzero(problem.targets == target)[0])
         raise AssertionError("every target has a problem")
 
-    def _openness(self) -> Openness:
+    def _openness(self) -> PredictiveVariance:
         """What the labels leave open, of the target that has the fewest."""
         problem = min(self._problems, key=lambda problem: len(problem.Y))
         Z, count = self._labeled_features(self._features, problem), len(problem.Y)
-        return Openness.of(Z, count * problem.weight, self._penalty, intercept=self.fit_intercept)
+        return PredictiveVariance.of(
+            Z, count * problem.weight, self._penalty, intercept=self.fit_intercept
+        )
 
     def _open_directions(self, X: Any) -> np.ndarray:
         """(rows, q) directions of some rows, by what the labels leave open."""

@@ -13,16 +13,16 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from twinviews.checkpoint import Checkpoint
+from twinviews._system.progress_bar import progress_bar
+from twinviews._system.threads import map_in_order, one_blas_thread
+from twinviews._system.whole_files import told_of, whole_file
 from twinviews.estimators._all_or_nothing import all_or_nothing
 from twinviews.estimators._checks import AUTO, check_flag
-from twinviews.moments import Moments
-from twinviews.progress import progress_bar
-from twinviews.survey import Survey
+from twinviews.method.moments import Moments
+from twinviews.passes.first_pass import FirstPass
 from twinviews.tables import StackedTable, Table
-from twinviews.tables.open import engine_of, is_whole, missing_engine, open_table
-from twinviews.threads import map_in_order, one_blas_thread
-from twinviews.whole_files import told_of, whole_file
+from twinviews.tables.checkpoint import Checkpoint
+from twinviews.tables.engines import engine_of, is_whole, missing_engine, open_table
 
 if TYPE_CHECKING:
     from twinviews.encoding.encoder import Encoder
@@ -135,7 +135,7 @@ class TableMethods(_Frame):
         about.append(repr(self._encoder))
         about += [table.fingerprint() for table in tables]  # type: ignore[attr-defined]
         fingerprint = hashlib.sha256("\n".join(about).encode()).hexdigest()
-        notes = Checkpoint(path, fingerprint, [Survey, Moments])
+        notes = Checkpoint(path, fingerprint, [FirstPass, Moments])
         for table in tables:
             table.checkpoint = notes  # type: ignore[attr-defined]
         return notes

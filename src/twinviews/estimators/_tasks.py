@@ -17,10 +17,10 @@ from twinviews.estimators._all_or_nothing import asking
 from twinviews.estimators._checks import check_flag
 from twinviews.estimators._table_methods import TableMethods
 from twinviews.estimators._weights import check_weight
-from twinviews.intervals import LeftOut, deviation, interval_ends
-from twinviews.labels import LabeledProblem
-from twinviews.probability import calibrated_scale, class_log_probabilities, class_shares
-from twinviews.targets import one_against_rest, read_classes, read_numbers
+from twinviews.method.intervals import LeftOut, deviation, interval_ends
+from twinviews.method.labeled_problem import LabeledProblem
+from twinviews.method.probability import calibrated_scale, class_log_probabilities, class_shares
+from twinviews.passes.targets import one_against_rest, read_classes, read_numbers
 
 if TYPE_CHECKING:
     from twinviews.estimators._frame import SemiSupervised as _Frame

@@ -10,11 +10,11 @@ import numpy as np
 from twinviews.estimators._checks import AUTO, check_count
 from twinviews.estimators._full_kernel import STAND_IN_ROWS, FullKernel
 from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
-from twinviews.labels import LabeledProblem
-from twinviews.regression import nested_leave_one_out
-from twinviews.survey import Survey
-from twinviews.tuning import MOST_LABELS, Choice, relative_error
-from twinviews.views import View, eigenfunctions
+from twinviews.method.labeled_problem import LabeledProblem
+from twinviews.method.regression import nested_leave_one_out
+from twinviews.method.tuning import MOST_LABELS, Choice, relative_error
+from twinviews.method.views import View, eigenfunctions
+from twinviews.passes.first_pass import FirstPass
 
 # Eigenfunctions that are computed when their number is to be chosen.
 _MOST_EIGENFUNCTIONS = 1000
@@ -56,8 +56,10 @@ class ExactSSSL(FullKernel):
     def _most(self) -> int:
         return _MOST_EIGENFUNCTIONS if self.n_eigenfunctions == AUTO else int(self.n_eigenfunctions)
 
-    def _views(self, survey: Survey, problems: Sequence[LabeledProblem]) -> Callable[[float], View]:
-        some = survey.sample.rows[:STAND_IN_ROWS]
+    def _views(
+        self, first_pass: FirstPass, problems: Sequence[LabeledProblem]
+    ) -> Callable[[float], View]:
+        some = first_pass.sample.rows[:STAND_IN_ROWS]
         share = np.full(some.shape[0], 1 / some.shape[0])
         return lambda sigma: eigenfunctions(self._kernel(), some, share, sigma, self._most()).view
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from twinviews._system.memory import refuse_what_cannot_fit
 from twinviews.estimators._checks import AUTO
 from twinviews.estimators._single_view import ROUNDING_RCOND, OnLabeledRows
 from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
-from twinviews.kernels import Kernel, find_kernel
-from twinviews.labels import LabeledProblem, all_labeled
-from twinviews.memory import refuse_what_cannot_fit
-from twinviews.survey import Survey
+from twinviews.method.kernels import Kernel, find_kernel
+from twinviews.method.labeled_problem import LabeledProblem, all_labeled
+from twinviews.method.tuning import MOST_LABELS
+from twinviews.method.views import View, nystroem_view
+from twinviews.passes.first_pass import FirstPass
 from twinviews.tables import Table
-from twinviews.tuning import MOST_LABELS
-from twinviews.views import View, nystroem_view
 
 
 class KRR(OnLabeledRows):
@@ -49,13 +49,15 @@ class KRR(OnLabeledRows):
     def _kernel(self) -> Kernel:
         return find_kernel(self.kernel, self.degree)
 
-    def _views(self, survey: Survey, problems: Sequence[LabeledProblem]) -> Callable[[float], View]:
+    def _views(
+        self, first_pass: FirstPass, problems: Sequence[LabeledProblem]
+    ) -> Callable[[float], View]:
         labeled = all_labeled([problem.first(MOST_LABELS) for problem in problems])
         return lambda sigma: nystroem_view(self._kernel(), labeled, sigma, rcond=ROUNDING_RCOND)
 
-    def _learn(self, table: Table, survey: Survey, problems: Sequence[LabeledProblem]) -> None:
-        error_of = partial(self._error_of, self._views(survey, problems), problems)
-        self.sigma_ = self._choose_sigma(survey.sample.rows, error_of)
+    def _learn(self, table: Table, first_pass: FirstPass, problems: Sequence[LabeledProblem]) -> None:
+        error_of = partial(self._error_of, self._views(first_pass, problems), problems)
+        self.sigma_ = self._choose_sigma(first_pass.sample.rows, error_of)
 
     # The features span the labeled rows only. What they leave out of the kernel is open as well, and
     # far from the labels it is all there is.

@@ -11,11 +11,11 @@ from twinviews.estimators._checks import AUTO, check_count, check_number
 from twinviews.estimators._full_kernel import FullKernel
 from twinviews.estimators._single_view import ROUNDING_RCOND, OnLabeledRows
 from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
-from twinviews.graph import graph_laplacian, kernel_deformation
-from twinviews.labels import LabeledProblem, all_labeled
-from twinviews.landmarks import stack_rows
-from twinviews.tuning import VIEW_RIDGES, Choice, choose_penalty
-from twinviews.views import View, inverse_root
+from twinviews.method.labeled_problem import LabeledProblem, all_labeled
+from twinviews.method.landmarks import stack_rows
+from twinviews.method.neighbor_graph import graph_laplacian, kernel_deformation
+from twinviews.method.tuning import VIEW_RIDGES, Choice, choose_penalty
+from twinviews.method.views import View, inverse_root
 
 # How strongly the graph may bend the kernel, relative to the kernel's own norm.
 _BENDINGS = (0.0, 0.1, 1.0, 10.0, 100.0)

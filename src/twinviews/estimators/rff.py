@@ -8,10 +8,10 @@ from typing import Any
 from twinviews.estimators._checks import AUTO, components
 from twinviews.estimators._single_view import FeaturesOfView
 from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
-from twinviews.kernels import DistanceKernel, find_shift_invariant_kernel
-from twinviews.labels import LabeledProblem
-from twinviews.survey import Survey
-from twinviews.views import View, fourier_columns, fourier_view
+from twinviews.method.kernels import DistanceKernel, find_shift_invariant_kernel
+from twinviews.method.labeled_problem import LabeledProblem
+from twinviews.method.views import View, fourier_columns, fourier_view
+from twinviews.passes.first_pass import FirstPass
 
 
 class RFF(FeaturesOfView):
@@ -45,9 +45,11 @@ class RFF(FeaturesOfView):
     def _kernel(self) -> DistanceKernel:
         return find_shift_invariant_kernel(self.kernel)
 
-    def _views(self, survey: Survey, problems: Sequence[LabeledProblem]) -> Callable[[float], View]:
+    def _views(
+        self, first_pass: FirstPass, problems: Sequence[LabeledProblem]
+    ) -> Callable[[float], View]:
         self.n_components_ = M = components(self.n_components)
-        columns = fourier_columns(self._kernel(), survey.sample.rows.shape[1], M, M, self._seed)
+        columns = fourier_columns(self._kernel(), first_pass.sample.rows.shape[1], M, M, self._seed)
         return lambda sigma: fourier_view(columns, sigma)
 
 

@@ -8,10 +8,10 @@ from typing import Any
 from twinviews.estimators._checks import AUTO, check_landmarks, components
 from twinviews.estimators._single_view import FeaturesOfView
 from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
-from twinviews.kernels import Kernel, find_kernel
-from twinviews.labels import LabeledProblem
-from twinviews.survey import Survey
-from twinviews.views import View, nystroem_view
+from twinviews.method.kernels import Kernel, find_kernel
+from twinviews.method.labeled_problem import LabeledProblem
+from twinviews.method.views import View, nystroem_view
+from twinviews.passes.first_pass import FirstPass
 
 # Rows between landmarks that nearly coincide are told apart by the inverse of the landmarks' kernel
 # matrix, which makes the rounding of its entries as many times larger: down to this share of the
@@ -57,9 +57,11 @@ class SSSL(FeaturesOfView):
     def _sample_size(self) -> int:
         return max(components(self.n_components), super()._sample_size())
 
-    def _views(self, survey: Survey, problems: Sequence[LabeledProblem]) -> Callable[[float], View]:
-        self.n_components_ = M = check_landmarks(survey.sample, self.n_components, n_views=1)
-        self.landmarks_ = landmarks = survey.sample.rows[:M]
+    def _views(
+        self, first_pass: FirstPass, problems: Sequence[LabeledProblem]
+    ) -> Callable[[float], View]:
+        self.n_components_ = M = check_landmarks(first_pass.sample, self.n_components, n_views=1)
+        self.landmarks_ = landmarks = first_pass.sample.rows[:M]
         return lambda sigma: nystroem_view(self._kernel(), landmarks, sigma, rcond=self._rcond)
 
 

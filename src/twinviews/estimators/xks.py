@@ -8,9 +8,9 @@ from typing import Any
 from twinviews.estimators._checks import AUTO, components
 from twinviews.estimators._correlated import CorrelatedViews
 from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
-from twinviews.kernels import DistanceKernel, find_shift_invariant_kernel
-from twinviews.survey import Survey
-from twinviews.views import TwinViews, fourier_columns, fourier_views
+from twinviews.method.kernels import DistanceKernel, find_shift_invariant_kernel
+from twinviews.method.views import TwinViews, fourier_columns, fourier_views
+from twinviews.passes.first_pass import FirstPass
 
 
 class XKS(CorrelatedViews):
@@ -52,9 +52,9 @@ class XKS(CorrelatedViews):
     def _kernel(self) -> DistanceKernel:
         return find_shift_invariant_kernel(self.kernel)
 
-    def _twin_views(self, survey: Survey) -> Callable[[float], TwinViews]:
+    def _twin_views(self, first_pass: FirstPass) -> Callable[[float], TwinViews]:
         self.n_components_ = M = components(self.n_components)
-        D = survey.sample.rows.shape[1]
+        D = first_pass.sample.rows.shape[1]
         columns = fourier_columns(self._kernel(), D, 2 * M, M, self._seed)
         return lambda sigma: fourier_views(columns, sigma)
 

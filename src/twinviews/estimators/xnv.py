@@ -10,10 +10,10 @@ from twinviews.estimators._committee import WithCommittee
 from twinviews.estimators._correlated import MOMENT_RCOND
 from twinviews.estimators._inputs import check_given_landmarks
 from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
-from twinviews.kernels import Kernel, find_kernel
-from twinviews.scaling import SCALES
-from twinviews.survey import Survey
-from twinviews.views import TwinViews, nystroem_views
+from twinviews.method.kernels import Kernel, find_kernel
+from twinviews.method.views import TwinViews, nystroem_views
+from twinviews.passes.first_pass import FirstPass
+from twinviews.passes.scaling import SCALES
 
 
 class XNV(WithCommittee):
@@ -63,12 +63,12 @@ class XNV(WithCommittee):
     def _kernel(self) -> Kernel:
         return find_kernel(self.kernel, self.degree)
 
-    def _twin_views(self, survey: Survey) -> Callable[[float], TwinViews]:
+    def _twin_views(self, first_pass: FirstPass) -> Callable[[float], TwinViews]:
         if self.landmarks is None:
-            M = check_landmarks(survey.sample, self.n_components, n_views=2)
-            landmarks = survey.sample.rows[: 2 * M]
+            M = check_landmarks(first_pass.sample, self.n_components, n_views=2)
+            landmarks = first_pass.sample.rows[: 2 * M]
         else:
-            landmarks = check_given_landmarks(self.landmarks, survey.sample.rows.shape[1])
+            landmarks = check_given_landmarks(self.landmarks, first_pass.sample.rows.shape[1])
             M = landmarks.shape[0] // 2
         self.n_components_, self.landmarks_ = M, landmarks
         return lambda sigma: nystroem_views(self._kernel(), landmarks, sigma, rcond=MOMENT_RCOND)

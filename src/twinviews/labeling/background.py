@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from twinviews._system.child_processes import end_with_parent
 from twinviews.labeling.entries import Task
 from twinviews.labeling.study import Labels, Study, make_study
-from twinviews.side_by_side import end_with_parent
 
 _KILLED = "the process that fits was ended. Is there too little memory?"
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from twinviews._system.temporary_files import held_folder
 from twinviews.labeling.background import Background, Job
 from twinviews.labeling.entries import Entry, Event, Origin, Target, plain_label
 from twinviews.labeling.neighbours import nearest
@@ -25,7 +26,6 @@ from twinviews.labeling.transfer import (
     import_labels,
     own_labels,
 )
-from twinviews.leftovers import held_folder
 from twinviews.reading import Reading
 
 _NEIGHBOURS = 3

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from twinviews.acquisition import best_of_handfuls
+from twinviews.active.acquisition import best_of_handfuls
+from twinviews.active.suggestion import CLASS_HANDFUL, NUMBER_HANDFUL, open_directions
 from twinviews.labeling.entries import Task
 from twinviews.labeling.shown import ClassProbability, Guess
 from twinviews.labeling.study import COVERAGE, Labels, Study
-from twinviews.suggestion import CLASS_HANDFUL, NUMBER_HANDFUL, open_directions
 
 
 class Learner:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from twinviews.encoding.facts import kind_of
-from twinviews.reading.words import FALSE_IF_ASKED, TRUE_IF_ASKED
+from twinviews.reading.vocabulary import FALSE_IF_ASKED, TRUE_IF_ASKED
 
 _QUOTED = r'"(?:[^"]|"")*"'
 _TERM = re.compile(

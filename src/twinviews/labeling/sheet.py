@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from twinviews.forecast import LEAST_JUDGED
+from twinviews.active.learning_curve import LEAST_JUDGED
 from twinviews.labeling.entries import Event, Origin, Target, Task, plain_label
 from twinviews.labeling.learner import Learner
 from twinviews.labeling.pool import Pool

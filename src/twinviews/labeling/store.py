@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from twinviews.database import Database
+from twinviews._system.sqlite import Database
 from twinviews.labeling.entries import (
     ConflictError,
     Entry,

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twinviews import XNVClassifier, XNVRegressor, forecast_error
-from twinviews.forecast import LEAST_JUDGED
+from twinviews.active.forecast import LEAST_LABELS, ErrorForecast, views_alone
+from twinviews.active.learning_curve import LEAST_JUDGED
+from twinviews.active.suggestion import doubts
 from twinviews.labeling.entries import Task
-from twinviews.stopping import LEAST_LABELS, ErrorForecast, views_alone
-from twinviews.suggestion import doubts
 
 COVERAGE = 0.9
 # How far ahead the page looks, in shares of the labels so far.

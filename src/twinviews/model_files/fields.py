@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from twinviews.kernels import PRODUCT, SHIFT_INVARIANT, ProductKernel, find_kernel
+from twinviews.method.kernels import PRODUCT, SHIFT_INVARIANT, ProductKernel, find_kernel
 from twinviews.model_files.container import ModelFileError
 from twinviews.model_files.records import LARGEST, Field, Json, Reader, Sizes, Writer
 

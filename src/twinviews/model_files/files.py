@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from twinviews._system.whole_files import replace_file
 from twinviews.model_files.container import MOST_BYTES, ModelFileError, canonical_json, pack, unpack
 from twinviews.model_files.fields import Rows
 from twinviews.model_files.kinds import KINDS
@@ -26,7 +27,6 @@ from twinviews.model_files.states import (
     give,
     learned,
 )
-from twinviews.whole_files import replace_file
 
 _MOST_ABOUT_BYTES = 4 * 2**20
 _MOST_THREADS = 1024

@@ -8,17 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from twinviews.columns import DistanceColumns, ProductColumns, SparseDistanceColumns, row_squares
-from twinviews.committee.anchor_graph import Anchors, OverAnchors
-from twinviews.committee.blend import ClassBlend
-from twinviews.committee.committee import ClassCommittee, Member, NumberCommittee
-from twinviews.committee.labeled import ScaledRows
-from twinviews.committee.learned_metric import InMetric, Metric
-from twinviews.committee.linear import Plane
-from twinviews.committee.trees import BoostedClasses, Trees
-from twinviews.correlation import CanonicalBasis
-from twinviews.kernels import SHIFT_INVARIANT
-from twinviews.labels import LabeledProblem, LabeledRows
+from twinviews.ensemble.anchor_graph import Anchors, OverAnchors
+from twinviews.ensemble.blending import ClassBlend
+from twinviews.ensemble.boosted_trees import BoostedClasses, Trees
+from twinviews.ensemble.ensembles import ClassCommittee, Member, NumberCommittee
+from twinviews.ensemble.learned_metric import InMetric, Metric
+from twinviews.ensemble.linear_ridge import Plane
+from twinviews.ensemble.member import ScaledRows
+from twinviews.method.correlation import CanonicalBasis
+from twinviews.method.kernel_values import (
+    DistanceColumns,
+    ProductColumns,
+    SparseDistanceColumns,
+    row_squares,
+)
+from twinviews.method.kernels import SHIFT_INVARIANT
+from twinviews.method.labeled_problem import LabeledProblem
+from twinviews.method.moments import Moments
+from twinviews.method.views import FourierColumns, Readout, TwinFeatures, View
 from twinviews.model_files.container import ModelFileError
 from twinviews.model_files.fields import (
     NOT_NEGATIVE,
@@ -41,9 +48,8 @@ from twinviews.model_files.fields import (
 )
 from twinviews.model_files.records import LARGEST, Field, Kind, Sizes
 from twinviews.model_files.table_kinds import TABLE_KINDS
-from twinviews.moments import Moments
-from twinviews.scaling import RankScaling, Scaling
-from twinviews.views import FourierColumns, Readout, TwinFeatures, View
+from twinviews.passes.labeled_rows import LabeledRows
+from twinviews.passes.scaling import RankScaling, Scaling
 
 _LEAST = 1 / LARGEST
 

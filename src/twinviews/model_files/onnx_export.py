@@ -13,20 +13,21 @@ from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from twinviews.columns import DistanceColumns, ProductColumns
-from twinviews.committee import blend, trees
-from twinviews.committee.anchor_graph import OverAnchors
-from twinviews.committee.committee import ClassCommittee, NumberCommittee
-from twinviews.committee.learned_metric import InMetric
-from twinviews.committee.linear import Plane
-from twinviews.committee.trees import BoostedClasses, Trees
+from twinviews._system.whole_files import replace_file
+from twinviews.ensemble import blending as blend
+from twinviews.ensemble import boosted_trees as trees
+from twinviews.ensemble.anchor_graph import OverAnchors
+from twinviews.ensemble.boosted_trees import BoostedClasses, Trees
+from twinviews.ensemble.ensembles import ClassCommittee, NumberCommittee
+from twinviews.ensemble.learned_metric import InMetric
+from twinviews.ensemble.linear_ridge import Plane
+from twinviews.method.kernel_values import DistanceColumns, ProductColumns
+from twinviews.method.views import FourierColumns, Readout, View
 from twinviews.model_files.container import ModelFileError
 from twinviews.model_files.fields import OF_DISTANCE, OF_PRODUCT
 from twinviews.model_files.onnx_graph import Graph, Value
 from twinviews.model_files.states import MODELS
-from twinviews.scaling import RankScaling, Scaling
-from twinviews.views import FourierColumns, Readout, View
-from twinviews.whole_files import replace_file
+from twinviews.passes.scaling import RankScaling, Scaling
 
 
 def export_onnx(model: Any, path: str | os.PathLike[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from twinviews.columns import CallableColumns
+from twinviews.method.kernel_values import CallableColumns
 from twinviews.model_files.container import Contents, ModelFileError, canonical_json
 
 Json = Any

@@ -10,8 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier
 
-from twinviews.committee.committee import MOST_LABELS, ClassCommittee, NumberCommittee
-from twinviews.correlation import CanonicalBasis
+from twinviews.ensemble.ensembles import MOST_LABELS, ClassCommittee, NumberCommittee
 from twinviews.estimators._single_view import OnLabeledRows
 from twinviews.estimators.exact_sssl import ExactSSSLClassifier, ExactSSSLRegressor
 from twinviews.estimators.krr import KRRClassifier, KRRRegressor
@@ -20,7 +19,10 @@ from twinviews.estimators.rff import RFFClassifier, RFFRegressor
 from twinviews.estimators.sssl import SSSLClassifier, SSSLRegressor
 from twinviews.estimators.xks import XKSClassifier, XKSRegressor
 from twinviews.estimators.xnv import XNVClassifier, XNVRegressor
-from twinviews.labels import LabeledProblem, LabeledRows
+from twinviews.method.correlation import CanonicalBasis
+from twinviews.method.labeled_problem import LabeledProblem
+from twinviews.method.moments import Moments
+from twinviews.method.views import TwinFeatures, TwinViews, View
 from twinviews.model_files.container import ModelFileError
 from twinviews.model_files.fields import (
     NOT_NEGATIVE,
@@ -39,8 +41,7 @@ from twinviews.model_files.fields import (
 from twinviews.model_files.kinds import COLUMNS, SCALES
 from twinviews.model_files.records import Field, Sizes
 from twinviews.model_files.table_kinds import ENCODERS
-from twinviews.moments import Moments
-from twinviews.views import TwinFeatures, TwinViews, View
+from twinviews.passes.labeled_rows import LabeledRows
 
 Fields = dict[str, Field]
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils import check_consistent_length, check_random_state
 
-from twinviews.measures import share_inside
+from twinviews.evaluation.measures import share_inside
+from twinviews.passes.targets import read_numbers
 from twinviews.plots.pipelines import last_step
 from twinviews.plots.style import (
     BLUE,
@@ -19,7 +20,6 @@ from twinviews.plots.style import (
     line_looks,
     plain,
 )
-from twinviews.targets import read_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

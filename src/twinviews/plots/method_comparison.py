@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from twinviews.draws import Case, LabeledTable, Measure, errors_over_draws, make_draws
+from twinviews.evaluation.draws import Case, LabeledTable, Measure, errors_over_draws, make_draws
+from twinviews.evaluation.paired_comparison import CONFIDENCE, Paired, paired_ratio
 from twinviews.plots.style import BLUE, GREY, axes_or_new, line_looks, plain
 from twinviews.plots.words import error_words
-from twinviews.statistics import CONFIDENCE, Paired, paired_ratio
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils import check_consistent_length
 
-from twinviews.measures import CalibrationBins, calibration_bins
+from twinviews.evaluation.measures import CalibrationBins, calibration_bins
+from twinviews.passes.targets import as_array, missing_labels, read_classes
 from twinviews.plots.pipelines import last_step
 from twinviews.plots.style import GREY, axes_or_new, legend_above, line_looks, next_colour, plain
-from twinviews.targets import as_array, missing_labels, read_classes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

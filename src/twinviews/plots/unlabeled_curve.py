@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from twinviews.draws import Case, LabeledTable, Measure, errors_over_draws, make_draws
+from twinviews.evaluation.draws import Case, LabeledTable, Measure, errors_over_draws, make_draws
 from twinviews.plots.style import (
     axes_or_new,
     legend_above,

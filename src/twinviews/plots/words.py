@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from twinviews.draws import LabeledTable, Measure
+from twinviews.evaluation.draws import LabeledTable, Measure
 
 
 def error_words(table: LabeledTable, measure: Measure | None) -> str:

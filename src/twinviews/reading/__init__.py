@@ -2,7 +2,7 @@
 
 from twinviews.reading.findings import Column, Guess, Reading
 from twinviews.reading.options import ReadingOptions
-from twinviews.reading.read import read
+from twinviews.reading.read_table import read
 from twinviews.reading.writing import write
 
 __all__ = ["read", "Reading", "ReadingOptions", "Column", "Guess", "write"]

@@ -15,7 +15,7 @@ from typing import BinaryIO
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from twinviews.leftovers import Held, held_folder
+from twinviews._system.temporary_files import Held, held_folder
 from twinviews.reading.findings import Reading
 
 _CHUNK = 1 << 20

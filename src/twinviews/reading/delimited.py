@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pyarrow.dataset as ds
 
-from twinviews.reading.columns import MissingWords
+from twinviews.reading.column_types import MissingWords
 from twinviews.reading.copies import typed_copy
 from twinviews.reading.diagnosis import line_of_row, opened, what_is_wrong
 from twinviews.reading.dialect import HEAD_BYTES, Dialect, find_dialect
@@ -18,7 +18,7 @@ from twinviews.reading.findings import Reading, types_in_words
 from twinviews.reading.options import ReadingOptions
 from twinviews.reading.spellings import Code, Moment, Number, Text, Whole
 from twinviews.reading.typed import Typing, check_names, find_types
-from twinviews.reading.words import DASH, FALSE_IF_ASKED, TRUE_IF_ASKED
+from twinviews.reading.vocabulary import DASH, FALSE_IF_ASKED, TRUE_IF_ASKED
 
 # Read at once, and so the most that one row may have.
 _BLOCK_BYTES = 1 << 21

@@ -10,9 +10,9 @@ from typing import Self
 import pyarrow as pa
 import pyarrow.dataset as ds
 
+from twinviews._system.unchanged_files import NO_FILES, SameFiles
 from twinviews.reading.options import KINDS
-from twinviews.reading.words import USUAL
-from twinviews.same_files import NO_FILES, SameFiles
+from twinviews.reading.vocabulary import USUAL
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from twinviews.reading.words import FALSE, FALSE_IF_ASKED, TRUE, TRUE_IF_ASKED
+from twinviews.reading.vocabulary import FALSE, FALSE_IF_ASKED, TRUE, TRUE_IF_ASKED
 
 # More digits than this may not fit into int64, and lose digits as float64.
 _MOST_DIGITS = 18

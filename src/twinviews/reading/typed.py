@@ -10,11 +10,11 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from twinviews.reading.columns import ColumnSummary, MissingWords, choose, offered_to, refusal
+from twinviews.reading.column_types import ColumnSummary, MissingWords, choose, offered_to, refusal
 from twinviews.reading.findings import Guess, kind_of_type
 from twinviews.reading.options import ReadingOptions
 from twinviews.reading.spellings import Code, Nothing, Spelling, Text
-from twinviews.reading.words import DASH
+from twinviews.reading.vocabulary import DASH
 
 # After so many values of one kind, one of another is worth a word.
 _LONG = 20

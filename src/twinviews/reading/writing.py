@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 
-from twinviews.leftovers import held_folder
-from twinviews.whole_files import told_of, whole_file
+from twinviews._system.temporary_files import held_folder
+from twinviews._system.whole_files import told_of, whole_file
 
 STANDARD_OUTPUT = "-"
 # Text that begins with one of these, in full width too, is a formula to a spreadsheet (CWE-1236),

@@ -24,7 +24,7 @@ from twinviews.report.dependence import Dependence
 from twinviews.report.evidence import Evidence
 from twinviews.report.held_out import HeldOutClasses, HeldOutNumbers
 from twinviews.report.making import Spectrum
-from twinviews.report.words import error, gain, growth, number, percent, short, value
+from twinviews.report.sentences import error, gain, growth, number, percent, short, value
 
 THIS_MODEL = "this model"
 _MOST_BARS = 20

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twinviews.measures import calibration_error
-from twinviews.report.statistics import Interval, share_interval
+from twinviews.evaluation.confidence import Interval, share_interval
+from twinviews.evaluation.measures import calibration_error
 
 COVERAGES = (0.5, 0.8, 0.9, 0.95)
 _BINS = 10

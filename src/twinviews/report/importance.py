@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from twinviews.evaluation.confidence import Interval
 from twinviews.report.rows import Column, Rows
-from twinviews.report.statistics import Interval
 from twinviews.report.tasks import Classes, Numbers
 from twinviews.report.trial import Judged, Trial
 

@@ -11,13 +11,14 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from twinviews.report import figures, words
+from twinviews._system.visible_text import visible
+from twinviews._system.whole_files import replace_file
+from twinviews.report import figures
+from twinviews.report import sentences as words
 from twinviews.report.charts import DataTable
 from twinviews.report.evidence import Evidence
 from twinviews.report.figures import THIS_MODEL
 from twinviews.report.held_out import HeldOutClasses, HeldOutNumbers
-from twinviews.visible_text import visible
-from twinviews.whole_files import replace_file
 
 _MOST_COLUMNS_SHOWN = 12
 _MEANINGS = {

@@ -12,14 +12,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from twinviews import KRRClassifier, KRRRegressor
-from twinviews.report.held_out import COVERAGES, HeldOutClasses, HeldOutNumbers
-from twinviews.report.rows import Task
-from twinviews.report.statistics import (
+from twinviews.evaluation.confidence import (
     Interval,
     bootstrap,
     paired_share_interval,
     share_interval,
 )
+from twinviews.report.held_out import COVERAGES, HeldOutClasses, HeldOutNumbers
+from twinviews.report.rows import Task
 
 _ALPHAS = 10.0 ** np.arange(-3, 4.1, 0.5)
 

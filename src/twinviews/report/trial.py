@@ -9,10 +9,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from twinviews.evaluation.confidence import Interval, resamples
+from twinviews.evaluation.hidden_labels import Split, hidden_labels
 from twinviews.report.held_out import HeldOutClasses, HeldOutNumbers
 from twinviews.report.rows import Rows
-from twinviews.report.splits import Split, hidden_labels
-from twinviews.report.statistics import Interval, resamples
 from twinviews.report.tasks import Classes, Numbers
 
 Verdict = Literal["better", "level", "worse"]

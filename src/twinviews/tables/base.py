@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
-from twinviews.checkpoint import ALL, Checkpoint
-from twinviews.progress import progress_bar
-from twinviews.threads import map_in_order, one_blas_thread
+from twinviews._system.progress_bar import progress_bar
+from twinviews._system.threads import map_in_order, one_blas_thread
+from twinviews.tables.checkpoint import ALL, Checkpoint
 
 Rows = Any  # (rows, D) ndarray or CSR matrix
 

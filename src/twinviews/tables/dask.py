@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from dask import annotate, compute, delayed
 
-from twinviews.precision import refuse_too_large
+from twinviews._system.double_precision import refuse_too_large
 from twinviews.tables.arrays import ArrayTable
 from twinviews.tables.arrow import Selection
 from twinviews.tables.base import Block, Summary, merge_all, refuse_nothing

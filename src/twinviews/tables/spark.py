@@ -12,9 +12,9 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
+from twinviews._system.threads import one_blas_thread
 from twinviews.tables.arrow import Selection
 from twinviews.tables.base import Block, Summary, merge_all, refuse_nothing
-from twinviews.threads import one_blas_thread
 
 S = TypeVar("S", bound=Summary)
 

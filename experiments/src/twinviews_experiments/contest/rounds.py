@@ -1,0 +1,122 @@
+"""One round: draw test rows, unlabeled rows and nested labels of a set, and let a method predict."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from twinviews.evaluation.draws import one_of_each_class_first
+from twinviews.evaluation.measures import (
+    calibration_error,
+    error_rate,
+    normalised_squared_error,
+    share_inside,
+)
+from twinviews_experiments.contest.peers import Few, Peer
+from twinviews_experiments.datasets.origins import RawTable
+from twinviews_experiments.datasets.preparation import Task, prepare
+
+LABELS = (50, 100, 200, 500)
+MOST_TEST_ROWS = 2000
+MOST_ROWS = 10_000  # unlabeled ones among them
+INTERVAL_COVERAGE = 0.9
+_TEST_SHARE = 0.3
+
+
+class Draw(NamedTuple):
+    """The rows of one repetition; every method and every n sees the same."""
+
+    X: np.ndarray  # training rows, the first of them to be labeled
+    y: np.ndarray  # NaN where unknown
+    X_test: np.ndarray
+    y_test: np.ndarray
+
+
+class Outcome(NamedTuple):
+    error: float
+    seconds: float  # to tune and fit
+    failure: str | None = None  # what went wrong, if the method could not predict at all
+    calibration: float | None = None  # expected calibration error, of methods with probabilities
+    coverage: float | None = None  # share of the test rows in their 90% interval, of methods with one
+    width: float | None = None  # mean width of those, in deviations of the test targets
+
+
+def draw(raw: RawTable, task: Task, repetition: int, seed: int) -> Draw:
+    """Test rows, then training rows: labeled ones first, in random order.
+
+    For classes, the first labels hold one of each class, so that no method meets a class for the
+    first time in the test rows.
+    """
+    rng = np.random.default_rng([seed, repetition])
+    known = rng.permutation(np.flatnonzero(~np.isnan(raw.y)))
+    n_test = min(MOST_TEST_ROWS, int(_TEST_SHARE * len(known)))
+    test, labeled = known[:n_test], known[n_test:]
+    if task == "classification":
+        labeled = one_of_each_class_first(labeled, raw.y)
+    unknown = rng.permutation(np.flatnonzero(np.isnan(raw.y)))
+    train = np.concatenate([labeled, unknown])[:MOST_ROWS]
+    rows = np.concatenate([train, test])
+    is_test = np.arange(len(rows)) >= len(train)
+    features = {name: column[rows] for name, column in raw.features.items()}
+    return Draw(*prepare(RawTable(features, raw.y[rows], is_test), len(train), seed=0))
+
+
+def few_labels(rows: Draw, task: Task, n: int, seed: int) -> Few:
+    """What every method of a round is given."""
+    return Few(task, rows.X[:n], rows.y[:n], rows.X[n:], seed)
+
+
+def play(peer: Peer, few: Few, rows: Draw) -> Outcome:
+    """Error of the method on the test rows.
+
+    A method that fails is given the error of the constant that suits its labels best, and the
+    failure is noted: one peer's bug must not end a contest of hours, nor go unseen.
+    """
+    start = time.perf_counter()
+    # Rounds run side by side, and threads on so few rows only wait for each other.
+    with warnings.catch_warnings(), threadpool_limits(1):
+        # Rare classes in folds, likelihoods at the edge of their bounds: a peer's own affair.
+        warnings.simplefilter("ignore")
+        try:
+            model = peer.fit(few)
+            seconds = time.perf_counter() - start
+            predicted = model.predict(rows.X_test)
+            doubts = _doubts(model, rows)
+        except Exception as problem:
+            seconds = time.perf_counter() - start
+            constant = np.full(len(rows.X_test), _constant(few))
+            failure = f"{type(problem).__name__}: {problem}"
+            return Outcome(_error(few.task, rows.y_test, constant), seconds, failure)
+    return Outcome(_error(few.task, rows.y_test, predicted), seconds, None, **doubts)
+
+
+def _error(task: Task, truth: np.ndarray, predicted: np.ndarray) -> float:
+    measure = normalised_squared_error if task == "regression" else error_rate
+    return measure(truth, predicted)
+
+
+def _doubts(model: Any, rows: Draw) -> dict[str, float]:
+    """How far the method's own word on its errors can be trusted, if it gives one."""
+    if hasattr(model, "predict_proba"):
+        p = model.predict_proba(rows.X_test)
+        # Label spreading says NaN of a row that is far from all others: no opinion.
+        p = np.where(np.isnan(p).any(axis=1, keepdims=True), 1 / p.shape[1], p)
+        truth = np.searchsorted(model.classes_, rows.y_test)
+        return {"calibration": calibration_error(truth, p)}
+    if hasattr(model, "predict_interval"):
+        low, high = model.predict_interval(rows.X_test, coverage=INTERVAL_COVERAGE).T
+        width = float(np.mean(high - low) / rows.y_test.std())
+        return {"coverage": share_inside(rows.y_test, low, high), "width": width}
+    return {}
+
+
+def _constant(few: Few) -> float:
+    """The mean of the labels, or the class that most of them are of."""
+    if few.is_regression:
+        return float(few.y.mean())
+    classes, counts = np.unique(few.y, return_counts=True)
+    return float(classes[counts.argmax()])

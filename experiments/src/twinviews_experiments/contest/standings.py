@@ -1,0 +1,281 @@
+"""The standings of a contest as tables to read: errors, ratios, ranks, wins and time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from twinviews.evaluation.paired_comparison import (
+    Paired,
+    best_of_others,
+    mean_ranks,
+    paired_ratio,
+    tally,
+)
+from twinviews_experiments.contest.peers import PEERS, PEERS_BY_NAME
+from twinviews_experiments.contest.run import Contest, Entered, Rounds
+from twinviews_experiments.contest.sets import ContestSet
+from twinviews_experiments.datasets.preparation import Task
+from twinviews_experiments.text_tables import TextTable, write_csv
+
+OURS = "XNV"
+BASELINE = "KRR"
+
+
+class Doubts(NamedTuple):
+    """What a method says of its own errors, against the truth; None where it says nothing."""
+
+    calibration: float | None  # expected calibration error
+    coverage: float | None  # share of the test rows inside their 90% interval
+    width: float | None  # of the interval, in deviations of the target
+
+
+@dataclass(frozen=True)
+class Standings:
+    """Errors of all rounds that were asked for."""
+
+    sets: tuple[ContestSet, ...]
+    labels: dict[str, list[int]]
+    missing: dict[str, str]
+    methods: tuple[str, ...]
+    repetitions: int
+    errors: dict[tuple[str, int, str], np.ndarray]  # set, n, method -> (repetitions,)
+    seconds: dict[tuple[str, int, str], float]  # mean over the repetitions
+    doubts: dict[tuple[str, int, str], Doubts]
+    failures: dict[tuple[str, int, str], list[str]]  # what went wrong, where something did
+    seconds_worked: float
+
+    def methods_of(self, task: Task) -> list[str]:
+        return [name for name in self.methods if task in PEERS_BY_NAME[name].tasks]
+
+    def mean(self, one: ContestSet, n: int, method: str) -> float:
+        return float(self.errors[one.name, n, method].mean())
+
+    def sets_with(self, n: int, task: Task) -> list[ContestSet]:
+        return [one for one in self.sets if one.task == task and n in self.labels[one.name]]
+
+
+def standings_of(contest: Contest, entered: Entered, rounds: Rounds) -> Standings:
+    methods = tuple(peer.name for peer in PEERS if peer.name in contest.methods and peer.present)
+    errors, seconds, doubts, failures = {}, {}, {}, {}
+    for one in entered.sets:
+        for n in entered.labels[one.name]:
+            for method in methods:
+                if one.task not in PEERS_BY_NAME[method].tasks:
+                    continue
+                outcomes = [
+                    rounds.outcome(one.name, repetition, n, method)
+                    for repetition in range(contest.repetitions)
+                ]
+                errors[one.name, n, method] = np.array([outcome.error for outcome in outcomes])
+                seconds[one.name, n, method] = float(np.mean([outcome.seconds for outcome in outcomes]))
+                doubts[one.name, n, method] = Doubts(
+                    _mean_of_known([outcome.calibration for outcome in outcomes]),
+                    _mean_of_known([outcome.coverage for outcome in outcomes]),
+                    _mean_of_known([outcome.width for outcome in outcomes]),
+                )
+                failed = [outcome.failure for outcome in outcomes if outcome.failure is not None]
+                if failed:
+                    failures[one.name, n, method] = failed
+    return Standings(
+        tuple(entered.sets),
+        entered.labels,
+        entered.missing,
+        methods,
+        contest.repetitions,
+        errors,
+        seconds,
+        doubts,
+        failures,
+        rounds.seconds_worked(),
+    )
+
+
+def _mean_of_known(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
+
+
+def all_tables(standings: Standings) -> list[TextTable]:
+    tasks: tuple[Task, ...] = ("regression", "classification")
+    found = []
+    for task in tasks:
+        numbers = sorted(
+            {n for one in standings.sets if one.task == task for n in standings.labels[one.name]}
+        )
+        if numbers:
+            found.append(summary_table(standings, task, numbers))
+            found.append(
+                coverage_table(standings, numbers)
+                if task == "regression"
+                else calibration_table(standings, numbers)
+            )
+            found += [errors_table(standings, task, n) for n in numbers]
+    return found
+
+
+def errors_table(standings: Standings, task: Task, n: int) -> TextTable:
+    """Mean errors, set by set."""
+    methods = standings.methods_of(task)
+    rows = []
+    for one in standings.sets_with(n, task):
+        means = [standings.mean(one, n, method) for method in methods]
+        least = min(means)
+        cells = [f"**{mean:.3f}**" if mean == least else f"{mean:.3f}" for mean in means]
+        rows.append((one.name, one.half, *cells))
+    measure = "normalised squared error" if task == "regression" else "error rate"
+    return TextTable(
+        f"{task}_{n}",
+        f"{task.capitalize()}, n = {n}: {measure}",
+        ("set", "half", *methods),
+        tuple(rows),
+        f"Means over {standings.repetitions} draws; the least of a row in bold.",
+    )
+
+
+def write_means(standings: Standings, path: Path) -> None:
+    """Every mean with all its digits, for programs."""
+    tasks = {one.name: (one.half, one.task) for one in standings.sets}
+    columns = ("set", "half", "task", "n", "method", "draws", "error", "deviation", "seconds")
+    rows = [
+        (
+            name,
+            *tasks[name],
+            n,
+            method,
+            len(errors),
+            errors.mean(),
+            errors.std(),
+            standings.seconds[name, n, method],
+            *standings.doubts[name, n, method],
+        )
+        for (name, n, method), errors in standings.errors.items()
+    ]
+    write_csv(path, (*columns, *Doubts._fields), rows)
+
+
+def summary_table(standings: Standings, task: Task, numbers: list[int]) -> TextTable:
+    """For each method and n: ratio to the baseline, to ours, rank, wins and time."""
+    methods = standings.methods_of(task)
+    rows = []
+    for n in numbers:
+        sets = standings.sets_with(n, task)
+        errors = np.array([[standings.mean(one, n, method) for method in methods] for one in sets])
+        ranks = mean_ranks(errors)
+        for place, method in enumerate(methods):
+            row = [str(n), method]
+            row.append(_ratio(_against(errors, methods, place, BASELINE)))
+            row.append(_ratio(_against(errors, methods, place, OURS)))
+            row.append(_hindsight(errors, place))
+            row.append(f"{ranks[place]:.1f}")
+            row.append(_tally(standings, sets, n, method))
+            row.append(f"{np.median([standings.seconds[one.name, n, method] for one in sets]):.2f}")
+            rows.append(tuple(row))
+    return TextTable(
+        f"{task}_summary",
+        f"{task.capitalize()}: all sets together",
+        (
+            "n",
+            "method",
+            f"error / {BASELINE}'s",
+            f"error / {OURS}'s",
+            "error / best other's of each set",
+            "mean rank",
+            f"wins, level, losses against {OURS}",
+            "seconds to tune and fit",
+        ),
+        tuple(rows),
+        "Geometric means over the sets, with 95% intervals over the sets. The best other method of "
+        "each set is chosen in hindsight. A win is a paired difference over the draws whose 95% "
+        "interval excludes zero.",
+    )
+
+
+def calibration_table(standings: Standings, numbers: list[int]) -> TextTable:
+    """Expected calibration error of each method with probabilities, the mean over the sets."""
+    rows = []
+    for method in standings.methods_of("classification"):
+        cells = []
+        for n in numbers:
+            found = [
+                standings.doubts[one.name, n, method].calibration
+                for one in standings.sets_with(n, "classification")
+            ]
+            mean = _mean_of_known(found)
+            cells.append("" if mean is None else f"{mean:.3f}")
+        if any(cells):
+            rows.append((method, *cells))
+    return TextTable(
+        "classification_calibration",
+        "Classification: expected calibration error",
+        ("method", *(f"n = {n}" for n in numbers)),
+        tuple(rows),
+        "How far the probability of the most likely class is from the share of rows that are of it, "
+        "in 10 bins of equal width; the mean over sets and draws. Methods without probabilities are "
+        "left out.",
+    )
+
+
+def coverage_table(standings: Standings, numbers: list[int]) -> TextTable:
+    """For each set, the share of test rows inside the 90% interval, and how wide it is."""
+    rows = []
+    for one in standings.sets:
+        for method in standings.methods_of("regression"):
+            found = [
+                standings.doubts[one.name, n, method] if n in standings.labels[one.name] else None
+                for n in numbers
+            ]
+            cells = [
+                ""
+                if doubts is None or doubts.coverage is None
+                else f"{100 * doubts.coverage:.1f}% ({doubts.width:.2f})"
+                for doubts in found
+            ]
+            if any(cells):
+                rows.append((one.name, one.half, method, *cells))
+    return TextTable(
+        "regression_coverage",
+        "Regression: 90% intervals",
+        ("set", "half", "method", *(f"n = {n}" for n in numbers)),
+        tuple(rows),
+        "Share of the test rows inside their interval and, in brackets, its mean width in standard "
+        "deviations of the target; means over the draws. Methods without intervals are left out.",
+    )
+
+
+def _against(errors: np.ndarray, methods: list[str], place: int, rival: str) -> Paired | None:
+    if rival not in methods or methods[place] == rival:
+        return None
+    return paired_ratio(errors[:, place], errors[:, methods.index(rival)])
+
+
+def _hindsight(errors: np.ndarray, place: int) -> str:
+    if errors.shape[1] < 2:
+        return ""
+    return f"{paired_ratio(errors[:, place], best_of_others(errors, place)).ratio:.3f}"
+
+
+def _tally(standings: Standings, sets: list[ContestSet], n: int, method: str) -> str:
+    if method == OURS or OURS not in standings.methods:
+        return ""
+    return ", ".join(
+        str(count)
+        for count in tally(
+            [
+                paired_ratio(standings.errors[one.name, n, method], standings.errors[one.name, n, OURS])
+                for one in sets
+            ]
+        )
+    )
+
+
+def _ratio(paired: Paired | None) -> str:
+    if paired is None:
+        return ""
+    if not np.isfinite(paired.high):
+        return f"{paired.ratio:.3f}"
+    return f"{paired.ratio:.3f} ({paired.low:.3f} to {paired.high:.3f})"

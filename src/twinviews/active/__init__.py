@@ -1,0 +1,1 @@
+"""Which rows to label next, and what more labels would buy."""

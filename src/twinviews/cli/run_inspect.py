@@ -1,0 +1,96 @@
+"""twinviews inspect, as functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from twinviews import inspect_model, load_model
+from twinviews.cli.run_fit import columns_of
+
+# Members of the committee that are listed.
+_MOST_MEMBERS = 8
+
+
+def facts_of_model(path: Path) -> dict[str, Any]:
+    """All that a model file tells of its model, for machines."""
+    said, model = inspect_model(path), load_model(path)
+    chosen = {
+        name: getattr(model, f"{name}_")
+        for name in ("sigma", "ridge", "correlation_ridge", "effective_dimension")
+        if hasattr(model, f"{name}_")
+    }
+    facts = {
+        "model": said.model,
+        "bytes": said.n_bytes,
+        "twinviews": said.twinviews,
+        "about": said.about,
+        "n_labeled": said.n_labeled,
+        "n_unlabeled": said.n_unlabeled,
+        "parameters": said.parameters,
+        "chosen": {name: _plain(value) for name, value in chosen.items()},
+        "committee": getattr(model, "committee_", []),
+    }
+    if hasattr(model, "classes_"):
+        facts["classes"] = [_plain(label) for label in model.classes_]
+    if model.columns_:
+        facts["columns"] = columns_of(model)
+    elif hasattr(model, "feature_names_in_"):
+        facts["columns"] = [{"name": str(name)} for name in model.feature_names_in_]
+    return facts
+
+
+def lines_of(facts: Mapping[str, Any]) -> list[str]:
+    """The same for a person."""
+    lines = [
+        f"{facts['model']} of twinviews {facts['twinviews']}, {facts['bytes'] / 1e3:,.0f} kB",
+        f"labels      {facts['n_labeled']:,}, and {facts['n_unlabeled']:,} rows without one",
+    ]
+    about = facts["about"]
+    if "target" in about:
+        lines.insert(1, f"predicts    {about['target']} ({about.get('task', 'of a task not told')})")
+    if "classes" in facts:
+        lines.append(f"classes     {', '.join(map(str, facts['classes']))}")
+    for name, value in _errors(about):
+        lines.append(f"expects     {name.replace('_', ' ')} {value:.4g}, judged by labels left out")
+    chosen = [f"{name} {value:.4g}" for name, value in facts["chosen"].items() if value is not None]
+    if chosen:
+        lines.append(f"chosen      {', '.join(chosen)}")
+    lines += _titled("committee", [f"{weight:.3f}  {name}" for name, weight in _members(facts)])
+    columns = facts.get("columns", [])
+    wide = max((len(column["name"]) for column in columns), default=0)
+    shown = [
+        f"{column['name']:<{wide}}  {column.get('kind', 'number'):<8}  {column.get('words', '')}"
+        for column in columns
+    ]
+    return lines + _titled("columns", shown)
+
+
+def _errors(about: Mapping[str, Any]) -> list[tuple[str, float]]:
+    """As `twinviews fit` leaves them; whoever else saved the model may have told other things."""
+    told = about.get("error")
+    if not isinstance(told, dict):
+        return []
+    return [(name, value) for name, value in told.items() if isinstance(value, float)]
+
+
+def _members(facts: Mapping[str, Any]) -> list[tuple[str, float]]:
+    """Of the first target, those that count most."""
+    roster = facts["committee"]
+    if roster and isinstance(roster[0], list):
+        roster = roster[0]
+    return [(name, weight) for name, weight in roster[:_MOST_MEMBERS]]
+
+
+def _titled(title: str, lines: list[str]) -> list[str]:
+    return [f"{title if i == 0 else '':<11} {line}" for i, line in enumerate(lines)]
+
+
+def _plain(value: Any) -> Any:
+    """As JSON has it."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)

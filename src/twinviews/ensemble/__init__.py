@@ -1,0 +1,1 @@
+"""The default beyond the paper: several methods on the labeled rows, weighted by held-out error."""

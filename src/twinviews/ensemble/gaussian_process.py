@@ -1,0 +1,130 @@
+r"""A Gaussian process with a width for each column, by marginal likelihood.
+
+.. math:: k(x, x') = a \exp\bigl(-\tfrac12 \sum_d v_d^2 (x_d - x'_d)^2\bigr), \qquad
+          y \sim N(0, K + s\,\mathrm{diag}(1 / (m w)))
+
+The gradient for all widths costs two matrix products: with H the derivative of the likelihood with
+respect to K, times K, that of :math:`\log v_d` is
+:math:`-2 v_d^2 (\sum_i r_i x_{id}^2 - x_d^\top H x_d)` with r the row sums of H.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
+from scipy.optimize import minimize
+
+from twinviews.ensemble.kernel_ridge import KernelRidge
+from twinviews.ensemble.learned_metric import InMetric, Metric
+from twinviews.ensemble.member import Labeled, Predictor
+from twinviews.method.kernels import SHIFT_INVARIANT
+
+MOST_COLUMNS_FOR_WIDTHS = 64
+_KERNEL = "gaussian"
+# Rows that the likelihood looks at while widths are chosen: it costs their number cubed, each time.
+_MOST_ROWS = 200
+_FIRST_STEPS, _STEPS = 10, 40
+# Logarithms of amplitude, noise (the variance of the labels is 1) and widths.
+_AMPLITUDES, _NOISES, _INVERSE_WIDTHS = (-5.0, 7.0), (-11.0, 2.0), (-8.0, 3.0)
+# A normal prior on the log widths, about the best common one: a column must earn its own.
+_PRIOR = 0.1
+
+
+class _Problem(NamedTuple):
+    X: np.ndarray
+    Y: np.ndarray  # of mean 0 and variance 1
+    noise_share: np.ndarray  # (m,) 1 / (m w)
+
+
+@dataclass(frozen=True)
+class ColumnWidths:
+    names = ("width for each column",)
+
+    def fit(self, labeled: Labeled, unlabeled: np.ndarray) -> list[Predictor]:
+        mean = labeled.weight @ labeled.Y
+        Y = labeled.Y - mean
+        spread = float(np.sqrt(np.mean(labeled.weight @ np.square(Y)))) or 1.0
+        problem = _Problem(labeled.X, Y / spread, 1 / (len(Y) * labeled.weight))
+        amplitude, noise, inverse_widths = _most_likely(problem)
+        metric = Metric(inverse_widths)
+        Z = metric(labeled.X)
+        columns = SHIFT_INVARIANT[_KERNEL].against(Z, 1.0)
+        C = amplitude * columns(Z)
+        C[np.diag_indices_from(C)] += noise * problem.noise_share
+        alpha = amplitude * spread * np.linalg.solve(C, problem.Y)
+        fit = KernelRidge(columns, alpha, mean)
+        return [InMetric(metric, fit, _KERNEL, labeled.origin, labeled.chosen)]
+
+
+def _most_likely(problem: _Problem) -> tuple[float, float, np.ndarray]:
+    """Amplitude, noise and inverse widths: first one width for all columns, then one for each."""
+    few = _Problem(*(part[:_MOST_ROWS] for part in problem))
+    D = few.X.shape[1]
+    start = np.array([0.0, np.log(0.1), -0.5 * np.log(D)])
+    bounds = [_AMPLITUDES, _NOISES, _INVERSE_WIDTHS]
+    common = minimize(
+        _common_width_loss,
+        start,
+        args=(few,),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"maxiter": _FIRST_STEPS},
+    ).x
+    found = minimize(
+        _loss,
+        np.concatenate([common[:2], np.full(D, common[2])]),
+        args=(few, common[2]),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[*bounds, *[_INVERSE_WIDTHS] * (D - 1)],
+        options={"maxiter": _STEPS},
+    ).x
+    amplitude, noise = np.exp(found[:2])
+    return float(amplitude), float(noise), np.exp(found[2:])
+
+
+def _common_width_loss(logs: np.ndarray, problem: _Problem) -> tuple[float, np.ndarray]:
+    D = problem.X.shape[1]
+    loss, gradient = negative_log_likelihood(np.concatenate([logs[:2], np.full(D, logs[2])]), *problem)
+    return loss, np.array([gradient[0], gradient[1], gradient[2:].sum()])
+
+
+def _loss(logs: np.ndarray, problem: _Problem, centre: float) -> tuple[float, np.ndarray]:
+    loss, gradient = negative_log_likelihood(logs, *problem)
+    off = logs[2:] - centre
+    gradient[2:] += _PRIOR * off
+    return loss + 0.5 * _PRIOR * float(off @ off), gradient
+
+
+def negative_log_likelihood(
+    logs: np.ndarray, X: np.ndarray, Y: np.ndarray, noise_share: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """Of all targets, which share the kernel, without its constant; and its gradient.
+
+    ``logs`` holds the logarithms of amplitude, noise and the inverse width of each column.
+    """
+    amplitude, noise = np.exp(logs[:2])
+    Z = X * np.exp(logs[2:])
+    K = amplitude * SHIFT_INVARIANT[_KERNEL].against(Z, 1.0)(Z)
+    C = K.copy()
+    C[np.diag_indices_from(C)] += noise * noise_share
+    root, failed = dpotrf(C, lower=1)
+    if failed:  # not positive definite to machine precision: as bad as can be
+        return 1e10, np.zeros_like(logs)
+    weights, _ = dpotrs(root, Y, lower=1)
+    inverse, _ = dpotri(root, lower=1)
+    inverse += inverse.T  # only the lower half was filled
+    inverse[np.diag_indices_from(inverse)] /= 2
+    t = Y.shape[1]
+    loss = 0.5 * float(np.sum(Y * weights)) + t * float(np.log(np.diag(root)).sum())
+    derivative = 0.5 * (t * inverse - weights @ weights.T)
+    H = derivative * K
+    gradient = np.empty_like(logs)
+    gradient[0] = H.sum()
+    gradient[1] = noise * (np.diag(derivative) @ noise_share)
+    gradient[2:] = -2 * (H.sum(axis=1) @ np.square(Z) - np.einsum("id,id->d", Z, H @ Z))
+    return loss, gradient

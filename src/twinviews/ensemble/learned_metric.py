@@ -1,0 +1,178 @@
+"""Kernel ridge in a metric learned from its own gradients, which count what the target depends on.
+
+Fit, take the gradients of the fit at unlabeled rows, stretch the inputs along the directions in which
+it changes (the average gradient outer product to the power 1/4, as Radhakrishnan et al. 2024 have it
+for their recursive feature machines, here at rows without labels), and fit again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from twinviews.ensemble.kernel_ridge import (
+    KernelFit,
+    KernelRidge,
+    fit_kernel_ridge,
+    mean_gradient_product,
+)
+from twinviews.ensemble.member import Labeled, Predictor, ScaledRows
+from twinviews.method.kernels import SHIFT_INVARIANT
+
+ROUNDS = 2
+# A matrix has D (D + 1) / 2 numbers to learn; beyond so many columns it only overfits.
+MOST_COLUMNS_FOR_A_MATRIX = 64
+_ROWS_FOR_GRADIENTS = 300
+_ROWS_FOR_DISTANCES = 300
+_WIDTHS = (0.5, 1.0, 2.0, 4.0, 8.0)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """x -> x L; L is a matrix, or a factor for each column."""
+
+    L: np.ndarray
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:
+        return X * self.L if self.L.ndim == 1 else X @ self.L
+
+    @property
+    def is_learned(self) -> bool:
+        """Whether it tells columns apart."""
+        return self.L.ndim == 2 or bool(np.ptp(self.L) > 0)
+
+    def column_weights(self, units: np.ndarray | float = 1.0) -> np.ndarray:
+        """(D,) of squared distances, summing to 1, where a column was divided by its unit before."""
+        squares = np.square(self.L) if self.L.ndim == 1 else np.square(self.L).sum(axis=1)
+        weights = squares / np.square(units)
+        return np.asarray(weights / weights.sum())
+
+    def stretched(self, product: np.ndarray) -> Metric:
+        """Along the directions of a mean gradient product, measured in this metric."""
+        if self.L.ndim == 1:
+            return Metric(self.L * np.sqrt(np.sqrt(product / (product.max() or 1.0)) + 1e-6))
+        share, V = np.linalg.eigh(product / (np.trace(product) or 1.0))
+        L = self.L @ (V * np.maximum(share, 1e-12) ** 0.25) @ V.T
+        return Metric(L / np.abs(L).max())
+
+
+@dataclass(frozen=True)
+class InMetric:
+    """A fit in a metric, and what it was fitted on: its kernel columns follow from that."""
+
+    metric: Metric
+    fit: KernelRidge
+    kernel: str  # "gaussian" or "laplace"
+    source: ScaledRows
+    chosen: np.ndarray | None  # (m,) rows of the source that the fit has seen; None: all
+
+    @classmethod
+    def again(
+        cls,
+        kernel: str,
+        metric: Metric,
+        source: ScaledRows,
+        chosen: np.ndarray | None,
+        alpha: np.ndarray,
+        constant: np.ndarray,
+    ) -> InMetric:
+        """The same predictor, bit for bit, from what a file holds of it."""
+        columns = SHIFT_INVARIANT[kernel].against(metric(source.take(chosen)), 1.0)
+        return cls(metric, KernelRidge(columns, alpha, constant), kernel, source, chosen)
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:
+        return self.fit(self.metric(X))
+
+
+@dataclass(frozen=True)
+class MetricRidges:
+    """Members: the plain distance, a factor for each column and, if D is small, a matrix."""
+
+    kernel: str  # "gaussian" or "laplace"
+    width: float  # in median distances between unlabeled rows
+    n_columns: int
+    matrix: bool = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        kinds = ("plain", "factors", "matrix") if self._with_matrix else ("plain", "factors")
+        return tuple(f"{self.kernel} {kind}" for kind in kinds)
+
+    @property
+    def _with_matrix(self) -> bool:
+        return self.matrix and self.n_columns <= MOST_COLUMNS_FOR_A_MATRIX
+
+    def fit(self, labeled: Labeled, unlabeled: np.ndarray) -> list[Predictor]:
+        D = self.n_columns
+        factors = Metric(np.ones(D))
+        start = self.fit_in(factors, labeled, unlabeled)
+        found: list[Predictor] = [start.predictor, self._last_round(factors, start, labeled, unlabeled)]
+        if self._with_matrix:
+            found.append(self._last_round(Metric(np.eye(D)), start, labeled, unlabeled))
+        return found
+
+    def _last_round(
+        self, metric: Metric, fitted: _Fitted, labeled: Labeled, unlabeled: np.ndarray
+    ) -> Predictor:
+        for round_ in range(ROUNDS):
+            metric = metric.stretched(fitted.gradient_product(diagonal=metric.L.ndim == 1))
+            # Between the first and the last round the ridge stays: only the metric is wanted of them.
+            ridge = None if round_ == ROUNDS - 1 else fitted.fit.ridge
+            fitted = self.fit_in(metric, labeled, unlabeled, ridge)
+        return fitted.predictor
+
+    def fit_in(
+        self, metric: Metric, labeled: Labeled, unlabeled: np.ndarray, ridge: float | None = None
+    ) -> _Fitted:
+        kernel = SHIFT_INVARIANT[self.kernel]
+        sigma = self.width * kernel.natural_sigma(metric(unlabeled[:_ROWS_FOR_DISTANCES]))
+        scaled = Metric(metric.L / sigma)
+        X = scaled(labeled.X)
+        columns = kernel.against(X, 1.0)
+        options = {} if ridge is None else {"ridges": np.array([ridge])}
+        fit = fit_kernel_ridge(columns(X), labeled.Y, labeled.weight, **options)
+        at = scaled(unlabeled[:_ROWS_FOR_GRADIENTS])
+        ridge_fit = KernelRidge(columns, fit.alpha, fit.constant)
+        predictor = InMetric(scaled, ridge_fit, self.kernel, labeled.origin, labeled.chosen)
+        return _Fitted(predictor, fit, X, at)
+
+
+@dataclass(frozen=True)
+class TunedWidth:
+    """One member, the safe choice: Gaussian kernel ridge, its width and ridge by leave-one-out."""
+
+    n_columns: int
+    names = ("gaussian of tuned width",)
+
+    def fit(self, labeled: Labeled, unlabeled: np.ndarray) -> list[Predictor]:
+        plain = Metric(np.ones(self.n_columns))
+        fits = [
+            MetricRidges("gaussian", width, self.n_columns).fit_in(plain, labeled, unlabeled)
+            for width in _WIDTHS
+        ]
+        return [min(fits, key=lambda fitted: fitted.fit.error).predictor]
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    predictor: InMetric
+    fit: KernelFit
+    X: np.ndarray  # labeled rows in the metric
+    at: np.ndarray  # unlabeled rows in the metric
+
+    def gradient_product(self, *, diagonal: bool) -> np.ndarray:
+        slopes = _SLOPES[self.predictor.kernel](self.predictor.fit.columns(self.at))
+        return mean_gradient_product(slopes, self.fit.alpha, self.X, self.at, diagonal=diagonal)
+
+
+def _gaussian_slopes(K: np.ndarray) -> np.ndarray:
+    return K
+
+
+def _laplace_slopes(K: np.ndarray) -> np.ndarray:
+    """k / |u - u'|, from k = exp(-|u - u'|) alone; at the kink the gradient is taken as bounded."""
+    return K / np.maximum(-np.log(np.maximum(K, 1e-300)), 1e-6)
+
+
+_SLOPES = {"gaussian": _gaussian_slopes, "laplace": _laplace_slopes}

@@ -1,0 +1,66 @@
+"""What a member is fitted on, and what comes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from twinviews.passes.scaling import Scale
+
+
+@dataclass(frozen=True)
+class ScaledRows:
+    """Labeled rows on one scale, and where they came from: a file holds X once for all scales."""
+
+    X: np.ndarray  # (m, D)
+    scale: Scale | None
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """(m, D)"""
+        return self.X if self.scale is None else self.scale(self.X)
+
+    def take(self, chosen: np.ndarray | None) -> np.ndarray:
+        return self.rows if chosen is None else self.rows[chosen]
+
+
+class Labeled(NamedTuple):
+    """Labeled rows on one scale."""
+
+    X: np.ndarray  # (m, D)
+    Y: np.ndarray  # (m, t) numbers, or 1 and -1 for classes
+    weight: np.ndarray  # (m,) sums to one
+    source: ScaledRows | None = None  # where X was taken from; None: it is all there is
+    chosen: np.ndarray | None = None  # (m,) which rows of the source; None: all
+
+    @property
+    def origin(self) -> ScaledRows:
+        return ScaledRows(self.X, None) if self.source is None else self.source
+
+    def take(self, rows: np.ndarray) -> Labeled:
+        weight = self.weight[rows]
+        chosen = rows if self.chosen is None else self.chosen[rows]
+        return Labeled(self.X[rows], self.Y[rows], weight / weight.sum(), self.origin, chosen)
+
+    def on(self, scale: Scale | None) -> Labeled:
+        """All of them on another scale."""
+        source = ScaledRows(self.X, scale)
+        return self._replace(X=source.rows, source=source, chosen=None)
+
+
+class Predictor(Protocol):
+    """Rows on the scale of the fit -> (rows, t)."""
+
+    def __call__(self, X: np.ndarray) -> np.ndarray: ...
+
+
+class Recipe(Protocol):
+    """How one member, or several that share work, are made of labeled rows and of unlabeled ones."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    def fit(self, labeled: Labeled, unlabeled: np.ndarray) -> list[Predictor]: ...

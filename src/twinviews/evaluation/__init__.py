@@ -1,0 +1,1 @@
+"""How models are judged: splits, draws, measures of error, paired comparisons, confidence intervals."""

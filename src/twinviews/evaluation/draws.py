@@ -1,0 +1,163 @@
+"""Draws of few labels from a table: which rows test, which keep their label, how wrong a fit is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from numbers import Integral
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state, indexable
+from sklearn.utils.parallel import Parallel, delayed
+
+from twinviews.evaluation.measures import error_rate, normalised_squared_error
+from twinviews.passes.targets import as_array, read_classes, read_numbers
+
+Measure = Callable[[np.ndarray, np.ndarray], float]
+
+
+def one_of_each_class_first(rows: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The rows with one of each class in front, so that no fit meets a class in the test rows first."""
+    _, first = np.unique(y[rows], return_index=True)
+    return np.concatenate([rows[first], np.delete(rows, first)])
+
+
+class LabeledTable(NamedTuple):
+    """A table as its estimators read it."""
+
+    X: Any
+    y: np.ndarray  # (rows,) numbers or classes; what stands where nothing is known does not matter
+    known: np.ndarray  # (rows,) bool
+    classes: bool
+
+    @classmethod
+    def of(cls, estimators: Sequence[Any], X: Any, y: Any) -> Self:
+        """All of them must predict the same kind of thing."""
+        classes = is_classifier(estimators[0])
+        if any(is_classifier(estimator) != classes for estimator in estimators):
+            raise ValueError(
+                "Some of the estimators are classifiers and some are regressors. Compare those of one "
+                "kind."
+            )
+        y = as_array(y)
+        if y.ndim != 1:
+            raise ValueError(f"y has {y.ndim} dimensions. Give one column, y[:, 0] for example.")
+        check_consistent_length(X, y)
+        X = indexable(X)[0]
+        marks = [mark for mark in map(_missing_label, estimators) if mark is not None]
+        missing_label = marks[0] if marks else None
+        if not classes:
+            numbers = read_numbers(y, missing_label)
+            return cls(X, numbers, ~np.isnan(numbers), classes)
+        found = read_classes(y, missing_label)
+        return cls(X, found.labels[found.code], found.code >= 0, classes)
+
+    def labels(self, rows: np.ndarray, n_labels: int) -> np.ndarray:
+        """The labels of those rows, hidden from number ``n_labels`` on."""
+        y = self.y[rows].astype(object if self.classes else np.float64)
+        y[n_labels:] = None if self.classes else np.nan
+        return y
+
+    @property
+    def measure(self) -> Measure:
+        return error_rate if self.classes else normalised_squared_error
+
+
+def _parameter_names(estimator: Any) -> list[str]:
+    names = estimator.get_params()
+    return [name for name in names if name.split("__")[-1] == "missing_label"]
+
+
+def _missing_label(estimator: Any) -> Any:
+    """What it takes as a missing label, wherever in a pipeline or a search it is."""
+    parameters = estimator.get_params()
+    return next((parameters[name] for name in _parameter_names(estimator)), None)
+
+
+class Draw(NamedTuple):
+    """One draw. Numbers of labels are nested: more labels are the same and some besides."""
+
+    train: np.ndarray  # in random order
+    labeled: np.ndarray  # those of them with a label, one of each class first
+    test: np.ndarray  # all with a label
+
+    @classmethod
+    def of(cls, table: LabeledTable, test_size: float, seed: int) -> Self:
+        rng = np.random.default_rng(seed)
+        order = rng.permutation(len(table.y))
+        labeled = order[table.known[order]]
+        n_test = _test_rows(test_size, len(labeled))
+        test, labeled = labeled[:n_test], labeled[n_test:]
+        train = order[~np.isin(order, test)]
+        if table.classes:
+            labeled = one_of_each_class_first(labeled, table.y)
+        return cls(train, labeled, test)
+
+    def rows(self, n_labels: int, n_unlabeled: int | None) -> np.ndarray:
+        """Rows to fit on, the labeled ones first; None takes all others as unlabeled rows."""
+        chosen = self.labeled[:n_labels]
+        others = self.train[~np.isin(self.train, chosen)]
+        return np.concatenate([chosen, others[:n_unlabeled]])
+
+
+def _test_rows(test_size: float, n_labeled: int) -> int:
+    n_test = test_size if isinstance(test_size, Integral) else int(test_size * n_labeled)
+    if not 2 <= n_test <= n_labeled - 2:
+        raise ValueError(
+            f"test_size={test_size!r} makes {n_test} of {n_labeled} labeled rows the test rows. At "
+            f"least 2 must test and 2 train: use a share such as 0.3, or label more rows."
+        )
+    return int(n_test)
+
+
+class Case(NamedTuple):
+    """What is fitted in every draw."""
+
+    estimator: Any
+    n_labels: int
+    n_unlabeled: int | None = None  # None: all the other rows
+
+
+def make_draws(table: LabeledTable, n_draws: int, test_size: float, random_state: Any) -> list[Draw]:
+    if not isinstance(n_draws, Integral) or n_draws < 1:
+        raise ValueError(f"n_draws={n_draws!r} must be a whole number of at least 1.")
+    seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_draws)
+    return [Draw.of(table, test_size, int(seed)) for seed in seeds]
+
+
+def errors_over_draws(
+    cases: Sequence[Case],
+    table: LabeledTable,
+    draws: Sequence[Draw],
+    measure: Measure | None = None,
+    n_jobs: int | None = None,
+) -> np.ndarray:
+    """(cases, draws) error on the test rows, which all cases of a draw share."""
+    work = [(case, draw) for case in cases for draw in draws]
+    errors = Parallel(n_jobs=n_jobs)(
+        delayed(held_out_error)(case, table, draw, measure or table.measure) for case, draw in work
+    )
+    return np.array(errors, dtype=np.float64).reshape(len(cases), len(draws))
+
+
+def held_out_error(case: Case, table: LabeledTable, draw: Draw, measure: Measure) -> float:
+    """Error of one fit.
+
+    An estimator that has a parameter ``missing_label``, as all of this library have, is given the
+    unlabeled rows too; any other the labeled ones alone.
+    """
+    if case.n_labels > len(draw.labeled):
+        raise ValueError(
+            f"n_labels={case.n_labels} is more than the {len(draw.labeled)} labeled rows that are not "
+            f"for testing. Use {len(draw.labeled)} or fewer."
+        )
+    estimator = clone(case.estimator)
+    rows = draw.labeled[: case.n_labels]
+    y = table.y[rows]
+    if _parameter_names(estimator):
+        rows = draw.rows(case.n_labels, case.n_unlabeled)
+        y = table.labels(rows, case.n_labels)
+    estimator.fit(_safe_indexing(table.X, rows), y)
+    predicted = estimator.predict(_safe_indexing(table.X, draw.test))
+    return float(measure(table.y[draw.test], predicted))

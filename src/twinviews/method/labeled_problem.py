@@ -1,0 +1,85 @@
+"""The labeled rows as least-squares problems: copies merged, one problem per set of targets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twinviews.method.regression import LabeledBlock
+
+Rows = Any  # (rows, D) ndarray or CSR matrix
+
+_BLOCK_ROWS = 4096
+
+
+class LabeledProblem(NamedTuple):
+    """Distinct labeled rows for some of the targets, in an order that depends on the rows alone.
+
+    Equal rows are one row with their mean label and their joint weight. That leaves the least-squares
+    solution as it is, and it keeps leave-one-out honest: a row is left out together with its copies.
+    So a row of weight 2 and the same row given twice are the same problem.
+    """
+
+    distinct: Rows  # (., D) labeled rows of all problems
+    place: np.ndarray  # (m,) which of them are this problem's
+    Y: np.ndarray  # (m, t) mean label
+    weight: np.ndarray  # (m,) sums to one
+    spread: np.ndarray  # (t,) weighted variance of the labels around the means of their copies
+    targets: np.ndarray  # (t,) which targets these are
+
+    @property
+    def X(self) -> Rows:  # noqa: N802
+        """(m, D)"""
+        return self.distinct[self.place]
+
+    @property
+    def variance(self) -> np.ndarray:
+        """(t,) weighted variance of the labels."""
+        return self.weight @ np.square(self.Y - self.weight @ self.Y) + self.spread
+
+    def blocks(self, features: Callable[[Rows], np.ndarray]) -> Iterator[LabeledBlock]:
+        """Some rows at a time: labels can be many too."""
+        for start in range(0, len(self.Y), _BLOCK_ROWS):
+            rows = slice(start, start + _BLOCK_ROWS)
+            Z = features(self.distinct[self.place[rows]])
+            yield LabeledBlock(Z, self.Y[rows], self.weight[rows])
+
+    def blocks_of(self, Z: np.ndarray) -> Iterator[LabeledBlock]:
+        """The same from the features of all distinct rows."""
+        yield LabeledBlock(Z[self.place], self.Y, self.weight)
+
+    def first(self, most: int) -> LabeledProblem:
+        """The problem on at most that many of its rows, a uniform choice."""
+        weight = self.weight[:most]
+        return self._replace(place=self.place[:most], Y=self.Y[:most], weight=weight / weight.sum())
+
+
+def distinct_problem(
+    distinct: Rows, group: np.ndarray, Y: np.ndarray, weight: np.ndarray, targets: np.ndarray
+) -> LabeledProblem:
+    """From labels of rows that are copies of the distinct row ``group``."""
+    place, copy_of = np.unique(group, return_inverse=True)
+    share = weight / weight.sum()
+    mass = np.bincount(copy_of, share)
+    mean = np.column_stack([np.bincount(copy_of, share * y) for y in Y.T]) / mass[:, None]
+    spread = share @ np.square(Y - mean[copy_of])
+    return LabeledProblem(distinct, place, mean, mass, spread, targets)
+
+
+def labeled_blocks(
+    problems: Sequence[LabeledProblem], features: Callable[[Rows], np.ndarray]
+) -> list[Callable[[], Iterable[LabeledBlock]]]:
+    """For each problem its rows as features, computed once where several share a few rows."""
+    distinct = problems[0].distinct
+    if len(problems) == 1 or distinct.shape[0] > _BLOCK_ROWS:
+        return [partial(problem.blocks, features) for problem in problems]
+    Z = features(distinct)
+    return [partial(problem.blocks_of, Z) for problem in problems]
+
+
+def all_labeled(problems: Sequence[LabeledProblem]) -> Rows:
+    """The distinct rows of all problems: those of one target may be among those of another."""
+    return problems[0].distinct[np.unique(np.concatenate([problem.place for problem in problems]))]

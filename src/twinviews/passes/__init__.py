@@ -1,0 +1,1 @@
+"""What a pass over the rows of a table collects: a sample, the labeled rows, column scales."""

@@ -1,0 +1,80 @@
+"""The first pass over a table: a sample of its distinct rows, its labeled rows, its size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from twinviews.method.landmarks import RowSample, row_priorities
+from twinviews.passes.labeled_rows import LabeledRows
+from twinviews.passes.scaling import ColumnMoments, Scale
+from twinviews.tables import Block
+
+
+@dataclass(frozen=True)
+class FirstPass:
+    """What one look at every row brings home."""
+
+    n_rows: int
+    sample: RowSample
+    labeled: LabeledRows
+    columns: ColumnMoments | None  # only for tables that are to be scaled by them
+
+    def merge(self, other: Self) -> Self:
+        columns = self.columns
+        if columns is not None and other.columns is not None:
+            columns = columns.merge(other.columns)
+        return type(self)(
+            self.n_rows + other.n_rows,
+            self.sample.merge(other.sample),
+            self.labeled.merge(other.labeled),
+            columns,
+        )
+
+    def scaled(self, scaling: Scale) -> Self:
+        """The same of the scaled table."""
+        return replace(
+            self,
+            sample=replace(self.sample, rows=scaling(self.sample.rows)),
+            labeled=self.labeled.scaled(scaling),
+        )
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        sample = {"priorities": self.sample.priorities, "rows": self.sample.rows}
+        sizes = np.array([self.n_rows, self.sample.size])
+        columns = {}
+        if self.columns is not None:
+            columns = {
+                "count": np.array(self.columns.count),
+                "origin": self.columns.origin,
+                "offset": self.columns.offset,
+                "squares": self.columns.squares,
+            }
+        return {"sizes": sizes, **sample, **columns, **self.labeled.to_arrays()}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
+        n_rows, size = (int(number) for number in arrays["sizes"])
+        sample = RowSample(size, arrays["priorities"], arrays["rows"])
+        columns = None
+        if "origin" in arrays:
+            columns = ColumnMoments(
+                float(arrays["count"]), arrays["origin"], arrays["offset"], arrays["squares"]
+            )
+        return cls(n_rows, sample, LabeledRows.from_arrays(arrays), columns)
+
+
+def first_pass_of(
+    block: Block,
+    *,
+    sample_size: int,
+    seed: int,
+    missing_label: Any = None,
+    column_moments: bool = False,
+) -> FirstPass:
+    X, Y, weight = block
+    sample = RowSample.of(X, row_priorities(X, seed), sample_size)
+    columns = ColumnMoments.of(X, weight) if column_moments else None
+    return FirstPass(X.shape[0], sample, LabeledRows.of(X, Y, weight, missing_label), columns)

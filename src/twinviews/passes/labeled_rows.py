@@ -1,0 +1,109 @@
+"""The labeled rows of a table, collected on the way through it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from twinviews.method.labeled_problem import LabeledProblem, distinct_problem
+from twinviews.method.landmarks import row_priorities, stack_rows
+from twinviews.passes.targets import missing_labels
+
+Rows = Any  # (rows, D) ndarray or CSR matrix
+
+
+@dataclass(frozen=True)
+class LabeledRows:
+    """Rows with at least one label, kept whole: labels are few, so they travel as they are."""
+
+    keys: tuple[np.ndarray, ...]  # the rows' priorities, before any scaling: equal for equal rows
+    X_parts: tuple[Rows, ...]
+    Y_parts: tuple[np.ndarray, ...]  # (rows, targets) as the user gave them
+    weight_parts: tuple[np.ndarray, ...]
+
+    @classmethod
+    def of(
+        cls,
+        X: Rows,
+        Y: np.ndarray | None,
+        weight: np.ndarray | None = None,
+        missing_label: Any = None,
+    ) -> Self:
+        """Those rows of a block of which some label is known."""
+        if Y is None:
+            return cls((), (), (), ())
+        labeled = np.flatnonzero(~missing_labels(Y, missing_label).all(axis=1))
+        if len(labeled) == 0:
+            return cls((), (), (), ())
+        weight = np.ones(len(labeled)) if weight is None else weight[labeled]
+        X = X[labeled]
+        return cls((row_priorities(X, seed=0),), (X,), (Y[labeled],), (weight,))
+
+    def scaled(self, scaling: Callable[[Rows], Rows] | None) -> Self:
+        """The same rows on another scale, in the order that they had."""
+        if scaling is None:
+            return self
+        return replace(self, X_parts=tuple(scaling(X) for X in self.X_parts))
+
+    def merge(self, other: Self) -> Self:
+        return type(self)(
+            self.keys + other.keys,
+            self.X_parts + other.X_parts,
+            self.Y_parts + other.Y_parts,
+            self.weight_parts + other.weight_parts,
+        )
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Plain arrays; labels that are no numbers as JSON."""
+        if self.count == 0:
+            return {}
+        X, Y = np.concatenate(self.X_parts), self.labels
+        labels = Y if Y.dtype.kind == "f" else np.array(json.dumps(Y.tolist()))
+        return {
+            "keys": np.concatenate(self.keys),
+            "X": X,
+            "labels": labels,
+            "weight": np.concatenate(self.weight_parts),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
+        if "X" not in arrays:
+            return cls((), (), (), ())
+        labels = arrays["labels"]
+        if labels.dtype.kind == "U":
+            labels = np.array(json.loads(str(labels)), dtype=object)
+        return cls((arrays["keys"],), (arrays["X"],), (labels,), (arrays["weight"],))
+
+    @property
+    def count(self) -> int:
+        return sum(len(Y) for Y in self.Y_parts)
+
+    @property
+    def labels(self) -> np.ndarray:
+        """(count, targets) as the user gave them."""
+        return np.concatenate(self.Y_parts)
+
+    def problems(self, Y: np.ndarray) -> list[LabeledProblem]:
+        """One least-squares problem for each set of targets that are labeled on the same rows.
+
+        Y (count, targets) holds the labels as numbers to regress on, NaN where one is missing.
+        """
+        X, weight = stack_rows(list(self.X_parts)), np.concatenate(self.weight_parts)
+        _, first, group = np.unique(np.concatenate(self.keys), return_index=True, return_inverse=True)
+        distinct = X[first]
+        known = ~np.isnan(Y)
+        if known.all():
+            return [distinct_problem(distinct, group, Y, weight, np.arange(Y.shape[1]))]
+        patterns, pattern_of = np.unique(known, axis=1, return_inverse=True)
+        found = []
+        for number, pattern in enumerate(patterns.T):
+            targets = np.flatnonzero(pattern_of.ravel() == number)
+            rows = np.flatnonzero(pattern)
+            labels = Y[np.ix_(rows, targets)]
+            found.append(distinct_problem(distinct, group[rows], labels, weight[rows], targets))
+        return found

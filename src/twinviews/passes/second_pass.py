@@ -1,0 +1,25 @@
+"""The second pass over a table: sums over all rows of what the two views are made of."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twinviews.method.kernel_values import Columns
+from twinviews.method.landmarks import row_priorities
+from twinviews.method.moments import Moments, Sketch
+from twinviews.tables import Block
+
+
+def moments_of(
+    block: Block,
+    *,
+    columns: Columns,
+    shift: np.ndarray,
+    sketch_ratio: float | None = None,
+    seed: int = 0,
+) -> Moments:
+    """The moments of a block of a table; with ``sketch_ratio``, of a sketch of its rows."""
+    sketch = None
+    if sketch_ratio is not None:
+        sketch = Sketch(row_priorities(block.X, seed), sketch_ratio)
+    return Moments.of(columns(block.X), shift, block.weight, sketch)

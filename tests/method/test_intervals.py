@@ -1,0 +1,139 @@
+"""Intervals: jackknife+ against refits, coverage, and what they must not depend on."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_diabetes
+
+from twinviews import KRRRegressor, RFFRegressor, SSSLRegressor, XNVRegressor
+from twinviews.method.intervals import LeftOut, deviation, interval_ends
+
+FORMULA = {"sigma": 2.0, "ridge": 1e-3}
+
+
+def table(n=60, N=800, seed=0, noise=0.3):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(N, 3))
+    y = np.sin(X[:, 0]) + noise * random.normal(size=N)
+    return X, y, np.where(np.arange(N) < n, y, np.nan)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_left_out_fits_are_the_refits(intercept):
+    """Closed form against relabel without each row, at rows of no label."""
+    X, y, labels = table(n=25)
+    model = XNVRegressor(
+        n_components=30, correlation_ridge=1e-3, fit_intercept=intercept, random_state=0, **FORMULA
+    ).fit(X, labels)
+    at = X[200:210]
+    left_out = model._left_out_fits(0)
+    ours = left_out.predict(at)
+    rows = model._problem_of(0)[0].X
+    for i in range(25):
+        kept = [j for j in range(25) if not np.array_equal(X[j], rows[i])]
+        assert len(kept) == 24
+        refit = model.relabel(X[kept], y[kept])
+        assert_allclose(refit.predict(at), ours[:, i], atol=1e-8)
+        mine = next(j for j in range(25) if np.array_equal(X[j], rows[i]))
+        residual = y[mine] - refit.predict(X[[mine]])[0]
+        assert_allclose(left_out.residual[i], residual, atol=1e-8)
+
+
+def test_ends_are_order_statistics():
+    """With one fit for all rows the ends are quantiles of the residuals, as in split conformal."""
+    residual = np.arange(1.0, 20.0)  # 19 of them: 90% of 20 is the 18th
+    left_out = LeftOut(lambda X: X, np.zeros(19, int), residual, np.full(19, 1 / 19))
+    ends = interval_ends(np.array([[5.0]]), left_out, 0.9)
+    assert_allclose(ends, [[5 - 18, 5 + 18]])
+    assert_array_equal(interval_ends(np.array([[5.0]]), left_out, 0.99), [[-np.inf, np.inf]])
+
+
+def test_deviation_adds_noise_and_doubt():
+    left_out = LeftOut(lambda X: X, np.array([0, 1]), np.array([3.0, -3.0]), np.array([0.5, 0.5]))
+    assert_allclose(deviation(np.array([[1.0, 1.0], [0.0, 8.0]]), left_out), [3, 5])
+
+
+MODELS = {
+    "committee": lambda: XNVRegressor(random_state=0),
+    "formula": lambda: XNVRegressor(random_state=0, committee=False),
+    "KRR": lambda: KRRRegressor(),
+    "SSSL": lambda: SSSLRegressor(random_state=0),
+    "RFF": lambda: RFFRegressor(random_state=0),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+def test_nine_in_ten_new_rows_are_inside(model):
+    inside = []
+    for seed in range(4):
+        X, y, labels = table(n=100, seed=seed)
+        low, high = model().fit(X, labels).predict_interval(X[100:], coverage=0.9).T
+        inside.append(np.mean((low <= y[100:]) & (y[100:] <= high)))
+        assert (low < high).all()
+    assert 0.85 <= np.mean(inside) <= 0.96
+
+
+@pytest.mark.slow
+def test_on_real_rows_too():
+    X, y = load_diabetes(return_X_y=True)
+    inside = []
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(len(y))
+        labels = np.where(np.arange(len(y)) < 100, y[order], np.nan)
+        model = XNVRegressor(random_state=0).fit(X[order], labels)
+        low, high = model.predict_interval(X[order][100:]).T
+        inside.append(np.mean((low <= y[order][100:]) & (y[order][100:] <= high)))
+    assert 0.85 <= np.mean(inside) <= 0.95
+
+
+@pytest.mark.slow
+def test_intervals_grow_with_coverage_and_follow_the_units():
+    X, _, labels = table()
+    model = XNVRegressor(random_state=0).fit(X, labels)
+    wide, narrow = model.predict_interval(X, 0.95), model.predict_interval(X, 0.5)
+    assert (wide[:, 0] <= narrow[:, 0]).all()
+    assert (wide[:, 1] >= narrow[:, 1]).all()
+    other = XNVRegressor(random_state=0).fit(X, 10 * labels - 3)
+    assert_allclose(other.predict_interval(X, 0.5), 10 * narrow - 3, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.slow
+def test_std_is_near_the_noise_and_larger_far_away():
+    X, _, labels = table(n=150, noise=0.3)
+    model = XNVRegressor(random_state=0).fit(X, labels)
+    predicted, std = model.predict(X, return_std=True)
+    assert_array_equal(predicted, model.predict(X))
+    assert 0.25 < np.median(std) < 0.45
+    _, far = model.predict(10 * X, return_std=True)
+    assert np.median(far) > np.median(std)
+
+
+@pytest.mark.parametrize("coverage", [0, 1, 1.5, "90%"])
+def test_coverage_must_be_a_share(coverage):
+    X, _, labels = table()
+    model = SSSLRegressor(random_state=0).fit(X, labels)
+    with pytest.raises(ValueError, match="coverage="):
+        model.predict_interval(X, coverage=coverage)
+
+
+def test_a_fit_that_has_seen_every_label_does_not_count():
+    left_out = LeftOut(lambda X: X, np.array([0, 0]), np.array([3.0, -3.0]), np.array([0.5, 0.5]))
+    assert_allclose(deviation(np.array([[1.0, 100.0]]), left_out), [3])
+
+
+def test_rows_of_more_weight_count_more_in_the_ends():
+    """As the same row given as often as it weighs."""
+    at = np.array([[0.0, 1.0, 2.0], [5.0, 3.0, 4.0]])
+    residual, copies = np.array([1.0, -2.0, 0.5]), np.array([8, 20, 12])
+    weighted = LeftOut(lambda X: X, np.arange(3), residual, copies / 40)
+    for coverage in (0.3, 0.5, 0.7):
+        ends = interval_ends(at, weighted, coverage)
+        for row, (low, high) in zip(at, ends, strict=True):
+            share = np.append(copies / 40 * 3 / 4, 0.25)  # the new row may lie anywhere
+            upper, lower = (
+                np.append(row + abs(residual), np.inf),
+                np.append(row - abs(residual), -np.inf),
+            )
+            assert share[upper <= high].sum() >= coverage > share[upper < high].sum()
+            assert share[lower >= low].sum() >= coverage > share[lower > low].sum()
