@@ -4,6 +4,7 @@ import importlib
 import re
 from pathlib import Path
 
+import click
 import pytest
 
 import twinviews
@@ -29,9 +30,10 @@ def test_every_display_is_in_the_readme_and_in_an_example(name):
 
 def test_every_option_on_the_page_of_the_command_line_is_one():
     parts = (DOCS / "command_line.md").read_text().split("\n## ")[1:]
-    assert {part.split(":")[0] for part in parts} <= set(main.commands)
+    context = click.Context(main)
+    assert {part.split(":")[0] for part in parts} <= set(main.list_commands(context))
     for part in parts:
-        command = main.commands[part.split(":")[0]]
+        command = main.get_command(context, part.split(":")[0])
         known = {option for parameter in command.params for option in parameter.opts}
         named = set(re.findall(r"(?<![\w-])--?[a-z]+(?:-[a-z]+)*", part))
         assert named, part

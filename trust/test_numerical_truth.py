@@ -223,7 +223,7 @@ def test_ridge_on_fourier_features_is_the_papers(sigma):
         for ridge in (1e-9, 1e-6, 1e-2, 1e3)[:: often(3, 1)]:
             estimator = RFFRegressor(n_components=M, sigma=sigma, ridge=ridge, random_state=seed)
             model, _ = heard(estimator, case.X, case.few)
-            Z = drawn(model._view.columns)(case.X)
+            Z = drawn(model._learned.view.columns)(case.X)
             truth, loo = on_features(Z, case, [mpf(ridge)] * M)
             kept = condition_of(Z[:LABELED, :], ridge)
             scale = np.abs(as_floats(truth)).max() + np.nanmax(np.abs(case.few))

@@ -144,11 +144,11 @@ def test_several_targets_have_a_committee_each():
 
 
 def test_more_labels_than_the_committee_learns_from(monkeypatch):
-    monkeypatch.setattr("twinviews.estimators._committee.MOST_LABELS", 150)
+    monkeypatch.setattr("twinviews.estimators._ensemble.MOST_LABELS", 150)
     X, y, _ = table(N=900)
     model = XNVRegressor(random_state=0).fit(X, np.where(np.arange(900) < 400, y, np.nan))
     assert model.n_labeled_ == 400
-    assert len(model._committees[0].held_out) == 150
+    assert len(model._ensembles[0].held_out) == 150
     assert model.score(X[400:], y[400:]) > 0.95
 
 

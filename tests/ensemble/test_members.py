@@ -21,12 +21,12 @@ from twinviews.ensemble.blending import (
     weights_by_doubt,
     weights_by_loss,
 )
-from twinviews.ensemble.cross_fitting import Seat, cross_fit, folds_of
+from twinviews.ensemble.cross_fitting import cross_fit, folds_of
 from twinviews.ensemble.gaussian_process import ColumnWidths, negative_log_likelihood
 from twinviews.ensemble.kernel_ridge import RIDGES, fit_kernel_ridge, mean_gradient_product
 from twinviews.ensemble.learned_metric import InMetric, Metric, MetricRidges, TunedWidth
 from twinviews.ensemble.linear_ridge import LinearRidge
-from twinviews.ensemble.member import Labeled
+from twinviews.ensemble.member import Labeled, MemberSpec
 from twinviews.method.kernels import SHIFT_INVARIANT
 
 rng = np.random.default_rng(3)
@@ -701,9 +701,9 @@ class Shift:
 def test_members_are_fitted_without_each_fold_and_predict_it(n_threads, in_threads):
     labeled, unlabeled = few(n=12, t=2)
     seats = [
-        Seat("a", Shift("one", "two"), in_threads),
-        Seat("b", Shift("three")),
-        Seat("a", Shift("four"), in_threads),
+        MemberSpec("a", Shift("one", "two"), in_threads),
+        MemberSpec("b", Shift("three")),
+        MemberSpec("a", Shift("four"), in_threads),
     ]
     scaled = {"a": labeled, "b": labeled._replace(X=10 * labeled.X)}
     rows = {"a": unlabeled, "b": 10 * unlabeled}

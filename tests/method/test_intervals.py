@@ -26,9 +26,9 @@ def test_left_out_fits_are_the_refits(intercept):
         n_components=30, correlation_ridge=1e-3, fit_intercept=intercept, random_state=0, **FORMULA
     ).fit(X, labels)
     at = X[200:210]
-    left_out = model._left_out_fits(0)
+    left_out = model._left_out(0)
     ours = left_out.predict(at)
-    rows = model._problem_of(0)[0].X
+    rows = model._solution.problem_of(0)[0].X
     for i in range(25):
         kept = [j for j in range(25) if not np.array_equal(X[j], rows[i])]
         assert len(kept) == 24

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.stats import kstest
 
-from twinviews.method.landmarks import AllRows, RowSample, row_priorities
+from twinviews.method.landmarks import AllDistinctRows, RowSample, row_priorities
 
 
 def sample_of(X, size, seed=0):
@@ -131,8 +131,8 @@ def test_a_full_sample_stays_where_nothing_smaller_comes():
 
 
 def test_distinct_rows_carry_the_weight_of_their_copies():
-    one = AllRows.of(np.array([[1.0], [2.0]]), np.array([1.0, 2.0]))
-    other = AllRows.of(np.array([[2.0], [3.0], [2.0]]), None)
+    one = AllDistinctRows.of(np.array([[1.0], [2.0]]), np.array([1.0, 2.0]))
+    other = AllDistinctRows.of(np.array([[2.0], [3.0], [2.0]]), None)
     X, share = one.merge(other).distinct()
     order = np.argsort(X[:, 0])
     assert_array_equal(X[order], [[1], [2], [3]])

@@ -14,7 +14,7 @@ from sklearn.preprocessing import RobustScaler, StandardScaler
 
 from conftest import REGRESSORS, make
 from twinviews import XNVRegressor
-from twinviews.method.landmarks import AllRows
+from twinviews.method.landmarks import AllDistinctRows
 from twinviews.passes.scaling import (
     ColumnMoments,
     RankScaling,
@@ -214,5 +214,5 @@ def test_a_scaled_table_gives_scaled_blocks():
     X = np.random.default_rng(0).normal(size=(30, 2)) + 4
     scaling = standard_scaling(ColumnMoments.of(X, None))
     table = ArrayTable(Block(X, None, None), block_rows=7)
-    seen = ScaledTable(table, scaling).fold(lambda block: AllRows.of(block.X, None))
+    seen = ScaledTable(table, scaling).fold(lambda block: AllDistinctRows.of(block.X, None))
     assert_array_equal(np.vstack(seen.parts), scaling(X))

@@ -9,11 +9,11 @@ from tqdm import tqdm
 _PATIENCE = 2  # seconds
 
 
-def progress_bar(total: int | None, wanted: bool) -> Any:
-    """Rows done, rows per second, time left; ``update(n)`` after each n rows."""
+def progress_bar(total: int | None, wanted: bool, unit: str = "rows") -> Any:
+    """A bar of what is done, how fast, and the time left; ``update(n)`` after each n rows."""
     return tqdm(
         total=total,
-        unit=" rows",
+        unit=f" {unit}",
         unit_scale=True,
         delay=_PATIENCE,
         leave=False,

@@ -83,7 +83,7 @@ def forecast_error(
     0.342...
     """
     check_is_fitted(model)
-    model._check_rows(X)
+    model._as_numbers(X)
     y = as_array(y)
     check_consistent_length(X, y)
     at_random = np.ones(len(y), bool) if random is None else np.asarray(random, bool)
@@ -136,8 +136,7 @@ def _sizes(y: np.ndarray, classes: bool) -> np.ndarray:
 def views_alone(model: Any) -> Any:
     """A copy that relabels by its views alone, in milliseconds."""
     views = copy(model)
-    if hasattr(views, "_guides"):
-        views._guides = None
+    views._unlabeled_sample = None
     return views
 
 
@@ -174,7 +173,7 @@ def _level(model: Any, views: Any, n: int) -> float:
 
     Of classes, one wrong row more on either side: none at all would promise that none ever will be.
     """
-    if getattr(model, "_committees", None) is None or not views.loo_error_ > 0:
+    if model._ensembles is None or not views.loo_error_ > 0:
         return 1.0
     more = 1 / n if is_classifier(model) else 0.0
     return float((model.loo_error_ + more) / (views.loo_error_ + more))

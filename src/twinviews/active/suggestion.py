@@ -130,12 +130,12 @@ def suggest(
                 f"All {found.n_rows:,} rows have a label already. Give rows that have none."
             )
         if strategy == "best of handfuls":
-            T = model._open_directions(found.X)
+            T = model._uncertain_directions(found.X)
             rng = np.random.default_rng(seed)
-            chosen, worth = best_of_handfuls(T, model._doubt(found.X), int(k), handful, rng)
+            chosen, worth = best_of_handfuls(T, model._row_uncertainty(found.X), int(k), handful, rng)
         else:
             chosen = np.arange(min(int(k), len(found.places)))
-            worth = model._doubt(found.X[chosen])
+            worth = model._row_uncertainty(found.X[chosen])
     places = found.places[chosen]
     if found.raw is not None:
         return Suggestions(places, worth, found.raw.take(chosen))
@@ -152,13 +152,13 @@ def _check_count(name: str, value: Any) -> None:
 def doubts(model: Any, X: Any) -> np.ndarray:
     """(rows,) how unsure a fitted model is of each row: the larger, the less sure."""
     with one_blas_thread(look=False):
-        return model._doubt(model._check_scaled_rows(X))
+        return model._row_uncertainty(model._prepared(X))
 
 
 def open_directions(model: Any, X: Any) -> np.ndarray:
     """(rows, q) directions whose squared lengths are the predictive variances."""
     with one_blas_thread(look=False):
-        return model._open_directions(model._check_scaled_rows(X))
+        return model._uncertain_directions(model._prepared(X))
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,7 @@ class _Candidates:
         rows = rows.take(free) if self.kept is not None else rows[free]
         X = rows if self.kept is None else self._numbers(rows)
         priorities = row_priorities(X, self.seed)
-        keys = -self.model._doubt(X) if self.by_doubt else priorities.astype(np.float64)
+        keys = -self.model._row_uncertainty(X) if self.by_doubt else priorities.astype(np.float64)
         best = _smallest(keys, priorities, self.size)
         raw = None
         if self.kept is not None:
@@ -241,11 +241,11 @@ class _Candidates:
         """Of a record batch, on the scale of the fit."""
         model = self.model
         if model._encoder is not None:
-            return model._scale_checked(model._encoder(batch))
+            return model._scaled(model._encoder(batch))
         from twinviews.tables.arrow import Selection
 
         inputs = Selection(batch.schema, model._input_names(), [], None).inputs(batch)
-        return model._scale_checked(inputs)
+        return model._scaled(inputs)
 
 
 def _names(columns: str | Sequence[str] | None) -> list[str]:
@@ -284,7 +284,7 @@ def _of_table(
 
 def _of_rows(candidates: _Candidates, rows: Any, y: Any) -> Shortlist:
     model = candidates.model
-    X = model._check_scaled_rows(rows)
+    X = model._prepared(rows)
     if y is not None:
         y = as_array(y)
         if len(y) != X.shape[0]:

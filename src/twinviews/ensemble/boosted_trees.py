@@ -9,11 +9,10 @@ from scipy.special import expit, softmax
 from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
-from twinviews.ensemble.member import Labeled, Predictor
+from twinviews.ensemble.member import Labeled, Predictor, as_decision_values, class_codes
 
 # A tree is grown for each class in each round.
 MOST_CLASSES_FOR_BOOSTING = 7
-LEAST_PROBABILITY = 1e-4
 # Of a tree, at most: as many as a byte has bits.
 _LEAVES = 8
 # The lowest bit that is zero, of each byte; that of 255, in which no leaf is left, is never asked for.
@@ -27,7 +26,7 @@ class Boosting:
 
     def fit(self, labeled: Labeled, unlabeled: np.ndarray) -> list[Predictor]:
         Y = labeled.Y
-        code = (Y[:, 0] > 0).astype(int) if Y.shape[1] == 1 else Y.argmax(axis=1)
+        code = class_codes(Y)
         model = HistGradientBoostingClassifier(
             max_iter=60,
             learning_rate=0.1,
@@ -117,7 +116,7 @@ def _leaves_below(nodes: np.ndarray) -> dict[int, list[int]]:
 
 @dataclass(frozen=True)
 class BoostedClasses:
-    """Centred log-probabilities: like decision values, they grow with sureness."""
+    """Decision values of boosted trees."""
 
     trees: Trees
     known: np.ndarray  # (k,) the classes that the labels had; a fold may lack some
@@ -132,7 +131,4 @@ class BoostedClasses:
             p[:, self.known] = np.column_stack([expit(-decision), expit(decision)])
         else:
             p[:, self.known] = softmax(decision, axis=1)
-        log_p = np.log(np.maximum(p, LEAST_PROBABILITY))
-        if self.n_classes == 2:
-            return (log_p[:, 1:] - log_p[:, :1]) / 8
-        return (log_p - log_p.mean(axis=1, keepdims=True)) / 4
+        return as_decision_values(p)

@@ -7,24 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from twinviews._system.progress_bar import progress_bar
 from twinviews._system.threads import map_in_order
-from twinviews.ensemble.member import Labeled, Predictor, Recipe
+from twinviews.ensemble.member import Labeled, MemberSpec, Predictor, class_codes
 
 # The fewer the labels, the more each that is left out is missed, and the wider intervals come out.
 _FOLDS_OF_FEW, _FEW, _FOLDS = 10, 250, 5
 
 
-class Seat(NamedTuple):
-    """A recipe and the scale on which it sees the rows."""
-
-    scale: str
-    recipe: Recipe
-    # joblib, inside scikit-learn, sets and resets Python's warnings, which all threads share.
-    in_threads: bool = True
-
-
 class CrossFit(NamedTuple):
-    """Members in the order of the seats; a seat may hold several."""
+    """Members in the order of their specifications; one recipe may make several."""
 
     names: tuple[str, ...]
     scales: tuple[str, ...]
@@ -42,39 +34,48 @@ def folds_of(Y: np.ndarray, *, classes: bool) -> np.ndarray:
     m = len(Y)
     if not classes:
         return np.arange(m) % (_FOLDS_OF_FEW if m < _FEW else _FOLDS)
-    code = Y[:, 0] > 0 if Y.shape[1] == 1 else Y.argmax(axis=1)
-    order = np.argsort(code, kind="stable")
+    order = np.argsort(class_codes(Y), kind="stable")
     fold = np.empty(m, int)
     fold[order] = np.arange(m) % _FOLDS
     return fold
 
 
 def cross_fit(
-    seats: Sequence[Seat],
+    specs: Sequence[MemberSpec],
     labeled: Mapping[str, Labeled],
     unlabeled: Mapping[str, np.ndarray],
     fold_of: np.ndarray,
     n_threads: int,
+    *,
+    progress: bool = False,
 ) -> CrossFit:
+    """All members fitted, and their predictions of the rows that a fit has not seen."""
     n_folds = int(fold_of.max()) + 1
 
-    def fit(job: tuple[Seat, int]) -> list[Predictor]:
+    def fit(job: tuple[MemberSpec, int]) -> list[Predictor]:
         (scale, recipe, _), fold = job
         rows = labeled[scale]
         if fold < n_folds:
             rows = rows.take(np.flatnonzero(fold_of != fold))
         return recipe.fit(rows, unlabeled[scale])
 
-    jobs = [(seat, fold) for seat in seats for fold in range(n_folds + 1)]
-    threaded = [number for number, (seat, _) in enumerate(jobs) if seat.in_threads]
-    results = map_in_order(fit, [jobs[number] for number in threaded], n_threads)
-    fitted = dict(zip(threaded, results, strict=True))
-    fitted |= {number: fit(job) for number, job in enumerate(jobs) if number not in fitted}
+    jobs = [(spec, fold) for spec in specs for fold in range(n_folds + 1)]
+    threaded = [number for number, (spec, _) in enumerate(jobs) if spec.in_threads]
+    fitted = {}
+    with progress_bar(len(jobs), progress, unit="fits") as bar:
+        results = map_in_order(fit, [jobs[number] for number in threaded], n_threads)
+        for number, made in zip(threaded, results, strict=True):
+            fitted[number] = made
+            bar.update()
+        for number, job in enumerate(jobs):
+            if number not in fitted:
+                fitted[number] = fit(job)
+                bar.update()
     by_fold: list[list[Predictor]] = [[] for _ in range(n_folds + 1)]
     for number, (_, fold) in enumerate(jobs):
         by_fold[fold] += fitted[number]
     *folds, full = by_fold
-    members = [(name, seat.scale) for seat in seats for name in seat.recipe.names]
+    members = [(name, spec.scale) for spec in specs for name in spec.recipe.names]
     names, scales = zip(*members, strict=True)
     held_out = np.empty((len(full), *next(iter(labeled.values())).Y.shape))
     for fold, predictors in enumerate(folds):

@@ -1,4 +1,4 @@
-"""Who sits on the committee, and what it says together."""
+"""Several fitted members as one predictor, weighted by how they predicted labels they had not seen."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twinviews.ensemble.anchor_graph import AnchorGraph, Anchors, centres_of
 from twinviews.ensemble.blending import (
     ClassBlend,
     blend_classes,
@@ -16,26 +15,19 @@ from twinviews.ensemble.blending import (
     class_log_mixture,
     two_sided,
 )
-from twinviews.ensemble.boosted_trees import MOST_CLASSES_FOR_BOOSTING, Boosting
-from twinviews.ensemble.cross_fitting import CrossFit, Seat, cross_fit, folds_of
-from twinviews.ensemble.gaussian_process import MOST_COLUMNS_FOR_WIDTHS, ColumnWidths
-from twinviews.ensemble.learned_metric import InMetric, MetricRidges, TunedWidth
-from twinviews.ensemble.linear_ridge import LinearRidge
-from twinviews.ensemble.member import Labeled, Predictor, Recipe
+from twinviews.ensemble.cross_fitting import CrossFit, cross_fit, folds_of
+from twinviews.ensemble.learned_metric import InMetric
+from twinviews.ensemble.member import Labeled, MemberContext, MemberSpec, Predictor
+from twinviews.ensemble.scales import on_scale
 from twinviews.method.probability import class_shares
-from twinviews.passes.scaling import Scale, Scaling, rank_scaling, robust_scaling
+from twinviews.passes.scaling import Scale, Scaling
 
 # With fewer labels there is nothing to weigh members by.
 LEAST_LABELS = 25
-# Members are made with at most so many labels: most cost their number cubed.
+# Members are fitted to at most so many labels: most cost their number cubed.
 MOST_LABELS = 1000
 # Unlabeled rows for scales, gradients and graphs.
-GUIDE_ROWS = 3000
-
-STANDARD, UNSCALED, ROBUST, RANK = "standard", "unscaled", "robust", "rank"
-# Columns whose spreads differ by less than this are as good as standardised.
-_SAME_SPREAD = 1.01
-_ANCHORS_OF_A_ROW = (3, 8)
+UNLABELED_ROWS = 3000
 
 
 class Member(NamedTuple):
@@ -47,14 +39,21 @@ class Member(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Committee:
+class Ensemble:
+    """Fitted members and the scales that they see rows on."""
+
     scales: Mapping[str, Scale | None]
     members: tuple[Member, ...]
 
     def _scaled(self, X: np.ndarray) -> dict[str, np.ndarray]:
         """The rows on each scale that some member uses."""
         used = {member.scale for member in self.members}
-        return {name: _on(scale, X) for name, scale in self.scales.items() if name in used}
+        return {name: on_scale(scale, X) for name, scale in self.scales.items() if name in used}
+
+    def by_weight(self) -> list[tuple[str, float]]:
+        """Names and weights of the members, the largest weight first."""
+        members = sorted(self.members, key=lambda member: -member.weight)
+        return [(f"{member.name}, {member.scale}", round(member.weight, 3)) for member in members]
 
     def metric(self) -> np.ndarray | None:
         """(D,) how much each standardised column counts in squared distances, summing to 1.
@@ -72,15 +71,15 @@ class Committee:
 
 
 @dataclass(frozen=True)
-class NumberCommittee(Committee):
+class RegressionEnsemble(Ensemble):
     """A weighted mean of its members' predictions of one target.
 
     A row unlike all others, say in a column that hardly varied before, can drive one member to any
-    number; none is believed beyond the bounds.
+    number; predictions beyond the bounds are clipped.
     """
 
     bounds: tuple[float, float]
-    held_out: np.ndarray  # (m, 1) prediction of each labeled row by the committee without its fold
+    held_out: np.ndarray  # (m, 1) prediction of each labeled row by the fits without its fold
     fold_of: np.ndarray  # (m,)
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
@@ -89,7 +88,7 @@ class NumberCommittee(Committee):
         return self._mean([member.fit(on[member.scale]) for member in self.members])
 
     def without_folds(self, X: np.ndarray) -> np.ndarray:
-        """(rows, folds) what the committee says that has not seen that fold."""
+        """(rows, folds) predictions of the ensemble that has not seen that fold."""
         on = self._scaled(X)
         by_fold = [
             self._mean([member.folds[fold](on[member.scale]) for member in self.members])
@@ -103,7 +102,7 @@ class NumberCommittee(Committee):
 
 
 @dataclass(frozen=True)
-class ClassCommittee(Committee):
+class ClassificationEnsemble(Ensemble):
     """A mixture of its members' probabilities."""
 
     blend: ClassBlend
@@ -120,26 +119,22 @@ def as_decision(log_p: np.ndarray) -> np.ndarray:
     return log_p[:, 1:] - log_p[:, :1] if log_p.shape[1] == 2 else log_p
 
 
-def number_committee(
-    labeled: Labeled, guides: np.ndarray, units: np.ndarray | None, own: Recipe, n_threads: int
-) -> NumberCommittee:
-    """For one target: ``own`` and the others, weighed.
-
-    Rows come standardised; ``units`` (D,) are the spreads by which they were divided, if they were.
-    """
-    scales = _scales(guides, units)
+def regression_ensemble(
+    labeled: Labeled,
+    specs: Sequence[MemberSpec],
+    context: MemberContext,
+    n_threads: int,
+    *,
+    progress: bool = False,
+) -> RegressionEnsemble:
+    """Members fitted to one target, on standardised rows, and weighted."""
     fold_of = folds_of(labeled.Y, classes=False)
-    D = labeled.X.shape[1]
-    seats = [Seat(STANDARD, own), Seat(STANDARD, TunedWidth(D))]
-    for scale in scales:
-        seats += [Seat(scale, MetricRidges(kernel, 2.0, D)) for kernel in ("gaussian", "laplace")]
-        seats += _smooth_seats(scale, D)
-    made = _cross_fit(seats, scales, labeled, guides, fold_of, n_threads)
+    made = _cross_fit(labeled, specs, context, fold_of, n_threads, progress=progress)
     bounds = _bounds(labeled.Y[:, 0])
     held_out = np.clip(made.held_out[:, :, 0], *bounds)
     weights = blend_numbers(held_out, labeled.Y[:, 0], labeled.weight)
-    return NumberCommittee(
-        scales,
+    return RegressionEnsemble(
+        context.scales,
         _members(made, weights, keep_folds=True),
         bounds=bounds,
         held_out=(weights @ held_out)[:, None],
@@ -153,30 +148,17 @@ def _bounds(y: np.ndarray) -> tuple[float, float]:
     return low - (high - low), high + (high - low)
 
 
-def class_committee(
+def classification_ensemble(
     labeled: Labeled,
-    guides: np.ndarray,
-    units: np.ndarray | None,
-    own: Recipe,
+    specs: Sequence[MemberSpec],
+    context: MemberContext,
     n_threads: int,
-    seed: int,
-) -> ClassCommittee:
-    """For all classes together: ``own`` and the others, weighed."""
-    scales = {name: scale for name, scale in _scales(guides, units).items() if name != ROBUST}
+    *,
+    progress: bool = False,
+) -> ClassificationEnsemble:
+    """Members fitted to all classes together, on standardised rows, and weighted."""
     fold_of = folds_of(labeled.Y, classes=True)
-    D, n_classes = labeled.X.shape[1], max(labeled.Y.shape[1], 2)
-    seats = [Seat(STANDARD, own), Seat(STANDARD, TunedWidth(D))]
-    for name, scale in scales.items():
-        seats.append(Seat(name, MetricRidges("laplace", 1.0, D, matrix=False)))
-        seats += _smooth_seats(name, D)
-        rows = _on(scale, guides)
-        centres = centres_of(rows, seed)
-        seats += [
-            Seat(name, AnchorGraph.of(Anchors(centres, near), rows)) for near in _ANCHORS_OF_A_ROW
-        ]
-    if n_classes <= MOST_CLASSES_FOR_BOOSTING:
-        seats.append(Seat(STANDARD, Boosting(seed), in_threads=False))
-    made = _cross_fit(seats, scales, labeled, guides, fold_of, n_threads)
+    made = _cross_fit(labeled, specs, context, fold_of, n_threads, progress=progress)
     held_out = two_sided(made.held_out)
     blend = blend_classes(held_out, class_shares(labeled.Y), labeled.weight)
     decision = as_decision(class_log_mixture(held_out, blend))
@@ -184,43 +166,26 @@ def class_committee(
     blend = ClassBlend(blend.weights[kept], blend.sureness[kept], blend.temper)
     all_weights = np.zeros(len(made.names))
     all_weights[kept] = blend.weights
-    return ClassCommittee(
-        scales, _members(made, all_weights, keep_folds=False), blend=blend, held_out=decision
+    return ClassificationEnsemble(
+        context.scales,
+        _members(made, all_weights, keep_folds=False),
+        blend=blend,
+        held_out=decision,
     )
 
 
-def _scales(guides: np.ndarray, units: np.ndarray | None) -> dict[str, Scale | None]:
-    """The same rows four ways; unscaled only if that is another way.
-
-    Where all columns have one unit, as pixels have, a column of small spread matters little, and to
-    blow it up is to add noise.
-    """
-    scales: dict[str, Scale | None] = {STANDARD: None}
-    if units is not None and units.max() > _SAME_SPREAD * units.min():
-        scales[UNSCALED] = Scaling(np.zeros_like(units), units.max() / units, None)
-    return {**scales, ROBUST: robust_scaling(guides), RANK: rank_scaling(guides)}
-
-
-def _on(scale: Scale | None, X: np.ndarray) -> np.ndarray:
-    return X if scale is None else scale(X)
-
-
-def _smooth_seats(scale: str, D: int) -> list[Seat]:
-    linear = Seat(scale, LinearRidge())
-    return [Seat(scale, ColumnWidths()), linear] if D <= MOST_COLUMNS_FOR_WIDTHS else [linear]
-
-
 def _cross_fit(
-    seats: Sequence[Seat],
-    scales: Mapping[str, Scale | None],
     labeled: Labeled,
-    guides: np.ndarray,
+    specs: Sequence[MemberSpec],
+    context: MemberContext,
     fold_of: np.ndarray,
     n_threads: int,
+    *,
+    progress: bool,
 ) -> CrossFit:
-    on = {name: labeled.on(scale) for name, scale in scales.items()}
-    unlabeled = {name: _on(scale, guides) for name, scale in scales.items()}
-    return cross_fit(seats, on, unlabeled, fold_of, n_threads)
+    on = {name: labeled.on(scale) for name, scale in context.scales.items()}
+    unlabeled = {name: on_scale(scale, context.unlabeled) for name, scale in context.scales.items()}
+    return cross_fit(specs, on, unlabeled, fold_of, n_threads, progress=progress)
 
 
 def _members(made: CrossFit, weights: np.ndarray, *, keep_folds: bool) -> tuple[Member, ...]:

@@ -1,7 +1,8 @@
-"""What a member is fitted on, and what comes of it."""
+"""What a member of the ensemble is: fitted on labeled rows and unlabeled ones, it predicts."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol
@@ -9,6 +10,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from twinviews.passes.scaling import Scale
+
+# Probabilities below this are not told apart.
+LEAST_PROBABILITY = 1e-4
 
 
 @dataclass(frozen=True)
@@ -58,9 +62,41 @@ class Predictor(Protocol):
 
 
 class Recipe(Protocol):
-    """How one member, or several that share work, are made of labeled rows and of unlabeled ones."""
+    """How one member, or several that share work, are fitted to labeled rows and unlabeled ones."""
 
     @property
     def names(self) -> tuple[str, ...]: ...
 
     def fit(self, labeled: Labeled, unlabeled: np.ndarray) -> list[Predictor]: ...
+
+
+class MemberSpec(NamedTuple):
+    """A recipe and the scale on which it sees the rows."""
+
+    scale: str
+    recipe: Recipe
+    # joblib, inside scikit-learn, sets and resets Python's warnings, which all threads share.
+    in_threads: bool = True
+
+
+class MemberContext(NamedTuple):
+    """What is known before any member is fitted."""
+
+    n_columns: int  # D
+    n_classes: int  # 0 for regression
+    scales: Mapping[str, Scale | None]  # by name: how rows, which come standardised, are scaled again
+    unlabeled: np.ndarray  # (rows, D) standardised
+    seed: int
+
+
+def class_codes(Y: np.ndarray) -> np.ndarray:
+    """(m,) class of each row, from (m, t) numbers 1 and -1."""
+    return (Y[:, 0] > 0).astype(int) if Y.shape[1] == 1 else Y.argmax(axis=1)
+
+
+def as_decision_values(p: np.ndarray, least: float = LEAST_PROBABILITY) -> np.ndarray:
+    """(rows, t) centred log-probabilities: like decision values, they grow with certainty."""
+    log_p = np.log(np.maximum(p, least))
+    if p.shape[1] == 2:
+        return np.asarray((log_p[:, 1:] - log_p[:, :1]) / 8)
+    return np.asarray((log_p - log_p.mean(axis=1, keepdims=True)) / 4)

@@ -26,7 +26,7 @@ def fitting(model: Any) -> Any:
     return in_double_precision(f"This fit {_set_by_hand(model)}", _WAY_OUT)
 
 
-def asking(model: Any) -> Any:
+def predicting(model: Any) -> Any:
     """The same for a fitted model and rows to predict."""
     return in_double_precision(f"What this model says of some row {_set_by_hand(model)}", _WAY_OUT)
 

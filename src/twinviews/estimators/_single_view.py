@@ -1,22 +1,17 @@
-"""Ridge regression on one view: SSSL and RFF, and on the labeled rows' own kernel: KRR."""
+"""Ridge regression on one view: SSSL and RFF."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
-from twinviews.estimators._checks import check_count
-from twinviews.estimators._frame import SemiSupervised
-from twinviews.method.labeled_problem import LabeledProblem
-from twinviews.method.regression import LabeledBlock
+from twinviews.estimators._method import Method, Problems, Settings
 from twinviews.method.tuning import VIEW_RIDGES, Candidate
-from twinviews.method.views import View, root_of_inverse_root
+from twinviews.method.views import View
 from twinviews.passes.first_pass import FirstPass
 from twinviews.tables import Table
 
@@ -24,75 +19,71 @@ from twinviews.tables import Table
 ROUNDING_RCOND = 1e-13
 
 
-class RidgeOnView(SemiSupervised):
-    """Step 3 alone, with the plain ridge as the only penalty; where the view comes from is open."""
+class RidgeOnView(Method):
+    """Step 3 with the plain ridge as the only penalty; where the view comes from is open."""
 
-    _rcond = ROUNDING_RCOND
+    rcond = ROUNDING_RCOND
 
-    @abstractmethod
-    def _views(
-        self, first_pass: FirstPass, problems: Sequence[LabeledProblem]
-    ) -> Callable[[float], View]:
-        """The view for any sigma; sets what it is made of."""
-
-    def _learn(self, table: Table, first_pass: FirstPass, problems: Sequence[LabeledProblem]) -> None:
-        view_of = self._views(first_pass, problems)
-        error_of = partial(self._error_of, view_of, problems)
-        self.sigma_ = self._choose_sigma(first_pass.sample.rows, error_of)
-        self._view = view_of(self.sigma_)
-
-    def _error_of(
-        self, view_of: Callable[[float], View], problems: Sequence[LabeledProblem], sigma: float
-    ) -> float:
+    def error_of(self, view_of: Callable[[float], View], problems: Problems, sigma: float) -> float:
         """The least leave-one-out error with this sigma."""
-        return self._choose_penalty(view_of(sigma), problems).error
+        view = view_of(sigma)
+        return self.least_error(self.penalties(None, view), view, problems).error
 
-    def _penalties(self, view: View) -> list[Candidate]:
+    def penalties(self, learned: Any, view: View) -> list[Candidate]:
         return [Candidate({}, np.zeros(view.W.shape[1]))]
 
-    def _ridge_grid(self, view: View) -> np.ndarray:
+    def ridge_grid(self, view: View) -> np.ndarray:
         return VIEW_RIDGES * view.scale
 
 
-class OnLabeledRows(RidgeOnView):
-    """With all distinct labeled rows as the last landmarks: what a view says of those it knows."""
+class OneView(NamedTuple):
+    """A view for any sigma, and what it is made of."""
 
-    def _labeled_features(self, view: View, problem: LabeledProblem) -> np.ndarray:
-        return self._features_of_all(view, problem)[problem.place]
-
-    def _labeled_blocks(
-        self, view: View, problems: Sequence[LabeledProblem]
-    ) -> list[Callable[[], Iterable[LabeledBlock]]]:
-        Z = self._features_of_all(view, problems[0])
-        return [partial(problem.blocks_of, Z) for problem in problems]
-
-    def _features_of_all(self, view: View, problem: LabeledProblem) -> np.ndarray:
-        return root_of_inverse_root(view.W[-problem.distinct.shape[0] :])
+    view_of: Callable[[float], View]
+    n_components: int
+    landmarks: Any  # (M, D) rows, or None if the view needs none
 
 
-class FeaturesOfView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RidgeOnView):
-    """A view of ``n_components`` features that can be looked at."""
+@dataclass(frozen=True)
+class LearnedView:
+    """A view of M features."""
 
-    n_components: Any
+    sigma: float
+    n_components: int
+    landmarks: Any  # (M, D), or None
+    view: View
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_count("n_components", self.n_components)
+    def attributes(self) -> dict[str, Any]:
+        found = {
+            "sigma_": self.sigma,
+            "n_components_": self.n_components,
+            "_n_features_out": self.view.W.shape[1],
+        }
+        if self.landmarks is not None:
+            found["landmarks_"] = self.landmarks
+        return found
 
-    def _learn(self, table: Table, first_pass: FirstPass, problems: Sequence[LabeledProblem]) -> None:
-        super()._learn(table, first_pass, problems)
-        self._n_features_out = self._view.W.shape[1]
 
-    def transform(self, X: Any) -> np.ndarray:
-        """The random features z(x), whose inner products approximate the kernel.
+class SingleView(RidgeOnView):
+    """Ridge regression on one view of random features; ``one_view_of`` says which."""
 
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+    def __init__(
+        self,
+        settings: Settings,
+        n_components: int,
+        one_view_of: Callable[[FirstPass], OneView],
+        rcond: float = ROUNDING_RCOND,
+    ) -> None:
+        super().__init__(settings)
+        self.n_components, self.one_view_of, self.rcond = n_components, one_view_of, rcond
 
-        Returns
-        -------
-        array of shape (n_samples, rank), with at most ``n_components`` columns
-        """
-        check_is_fitted(self)
-        return self._by_blocks(self._view, self._check_scaled_rows(X))
+    def sample_size(self) -> int:
+        return max(self.n_components, super().sample_size())
+
+    def learn(self, table: Table, first_pass: FirstPass, problems: Problems) -> LearnedView:
+        view_of, M, landmarks = self.one_view_of(first_pass)
+        sigma = self.choose_sigma(first_pass.sample.rows, partial(self.error_of, view_of, problems))
+        return LearnedView(sigma, M, landmarks, view_of(sigma))
+
+    def features(self, learned: LearnedView, problems: Problems) -> View:
+        return learned.view

@@ -41,3 +41,18 @@ def _as_weights(sample_weight: Any) -> Any:
             f"sample_weight holds something that is not a number ({error}). Give one number for each "
             f"row."
         ) from None
+
+
+def labeled_rows_to_score(
+    known: np.ndarray, sample_weight: Any, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Which rows to score by, and their weights."""
+    if not known.any():
+        raise ValueError("y has no label at all: every entry is missing, so there is nothing to score.")
+    if sample_weight is None:
+        return np.flatnonzero(known), None
+    weight = check_weight(sample_weight, rows)
+    present = np.flatnonzero(known & (weight > 0))
+    if len(present) == 0:
+        raise ValueError("sample_weight is zero for every row that has a label. Give some a weight.")
+    return present, weight[present]

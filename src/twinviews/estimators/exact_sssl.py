@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
+from twinviews.estimators._base import SemiSupervisedEstimator
 from twinviews.estimators._checks import AUTO, check_count
-from twinviews.estimators._full_kernel import STAND_IN_ROWS, FullKernel
-from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
-from twinviews.method.labeled_problem import LabeledProblem
-from twinviews.method.regression import nested_leave_one_out
-from twinviews.method.tuning import MOST_LABELS, Choice, relative_error
-from twinviews.method.views import View, eigenfunctions
-from twinviews.passes.first_pass import FirstPass
-
-# Eigenfunctions that are computed when their number is to be chosen.
-_MOST_EIGENFUNCTIONS = 1000
+from twinviews.estimators._classifier import SemiSupervisedClassifier
+from twinviews.estimators._full_kernel import EigenfunctionRegression
+from twinviews.estimators._regressor import SemiSupervisedRegressor
+from twinviews.method.kernels import Kernel, find_kernel
 
 
-class ExactSSSL(FullKernel):
+class ExactSSSL(SemiSupervisedEstimator):
     """Simple semi-supervised learning as Ji et al. (2012) gave it, for whatever a label is."""
 
-    ridge = AUTO  # there is none; this is for the check that all methods share
-    _n_matrices = 4
+    ridge = AUTO  # there is none; this is for the settings that all methods share
 
     def __init__(
         self,
@@ -53,54 +44,11 @@ class ExactSSSL(FullKernel):
         super()._check_parameters()
         check_count("n_eigenfunctions", self.n_eigenfunctions)
 
-    def _most(self) -> int:
-        return _MOST_EIGENFUNCTIONS if self.n_eigenfunctions == AUTO else int(self.n_eigenfunctions)
+    def _kernel(self) -> Kernel:
+        return find_kernel(self.kernel, self.degree)
 
-    def _views(
-        self, first_pass: FirstPass, problems: Sequence[LabeledProblem]
-    ) -> Callable[[float], View]:
-        some = first_pass.sample.rows[:STAND_IN_ROWS]
-        share = np.full(some.shape[0], 1 / some.shape[0])
-        return lambda sigma: eigenfunctions(self._kernel(), some, share, sigma, self._most()).view
-
-    def _error_of(
-        self, view_of: Callable[[float], View], problems: Sequence[LabeledProblem], sigma: float
-    ) -> float:
-        return float(self._errors(view_of(sigma), problems).min())
-
-    def _errors(self, view: View, problems: Sequence[LabeledProblem]) -> np.ndarray:
-        """(s,) leave-one-out error over the variance of the labels, on the first 1, 2, ... features."""
-        few = [problem.first(MOST_LABELS) for problem in problems]
-        # With one label left out, there must be more labels than coefficients.
-        most = min(len(problem.Y) for problem in few) - 1 - self.fit_intercept
-        most = max(1, min(most, view.W.shape[1]))
-        errors = np.zeros(most)
-        for problem in few:
-            Z = view(problem.X)[:, :most]
-            path = nested_leave_one_out(Z, problem.Y, problem.weight, intercept=self.fit_intercept)
-            errors += relative_error(path, problem)
-        return np.where(np.isnan(errors), np.inf, errors)
-
-    def _learn_from_kernel(
-        self, rows: Any, share: np.ndarray, problems: Sequence[LabeledProblem]
-    ) -> None:
-        found = eigenfunctions(self._kernel(), rows, share, self.sigma_, self._most())
-        self._view, self.eigenvalues_ = found
-        s, available = self.n_eigenfunctions, len(self.eigenvalues_)
-        if s != AUTO and available < s:
-            raise ValueError(
-                f"n_eigenfunctions={s}, but the kernel matrix of the {len(share)} distinct rows has "
-                f"{available} eigenvalues above rounding with sigma={self.sigma_:g}. Use "
-                f"n_eigenfunctions={available} or fewer, or a smaller sigma."
-            )
-
-    def _choose(self, view: View, problems: Sequence[LabeledProblem]) -> tuple[View, Choice]:
-        """Least squares on the first s eigenfunctions, s by leave-one-out: all s at once."""
-        s = self.n_eigenfunctions
-        if s == AUTO:
-            s = int(self._errors(view, problems).argmin()) + 1
-        first = View(view.columns, view.W[:, :s], view.scale)
-        return first, Choice(np.nan, {"n_eigenfunctions": s}, np.zeros(s))
+    def _method(self) -> EigenfunctionRegression:
+        return EigenfunctionRegression(self._settings(), self.n_eigenfunctions)
 
 
 class ExactSSSLRegressor(SemiSupervisedRegressor, ExactSSSL):

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
-import numpy as np
-
-from twinviews._system.memory import refuse_what_cannot_fit
+from twinviews.estimators._base import SemiSupervisedEstimator
 from twinviews.estimators._checks import AUTO
-from twinviews.estimators._single_view import ROUNDING_RCOND, OnLabeledRows
-from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
+from twinviews.estimators._classifier import SemiSupervisedClassifier
+from twinviews.estimators._labeled_kernel import KernelRidge
+from twinviews.estimators._regressor import SemiSupervisedRegressor
 from twinviews.method.kernels import Kernel, find_kernel
-from twinviews.method.labeled_problem import LabeledProblem, all_labeled
-from twinviews.method.tuning import MOST_LABELS
-from twinviews.method.views import View, nystroem_view
-from twinviews.passes.first_pass import FirstPass
-from twinviews.tables import Table
 
 
-class KRR(OnLabeledRows):
+class KRR(SemiSupervisedEstimator):
     """Kernel ridge regression, section SI.2: a Nystroem view whose landmarks are the labeled rows."""
 
     def __init__(
@@ -49,59 +41,8 @@ class KRR(OnLabeledRows):
     def _kernel(self) -> Kernel:
         return find_kernel(self.kernel, self.degree)
 
-    def _views(
-        self, first_pass: FirstPass, problems: Sequence[LabeledProblem]
-    ) -> Callable[[float], View]:
-        labeled = all_labeled([problem.first(MOST_LABELS) for problem in problems])
-        return lambda sigma: nystroem_view(self._kernel(), labeled, sigma, rcond=ROUNDING_RCOND)
-
-    def _learn(self, table: Table, first_pass: FirstPass, problems: Sequence[LabeledProblem]) -> None:
-        error_of = partial(self._error_of, self._views(first_pass, problems), problems)
-        self.sigma_ = self._choose_sigma(first_pass.sample.rows, error_of)
-
-    # The features span the labeled rows only. What they leave out of the kernel is open as well, and
-    # far from the labels it is all there is.
-
-    def _open_directions(self, X: Any) -> np.ndarray:
-        K = self._kernel().against(X, self.sigma_)(X)
-        Z = self._features(X)
-        left_out, Q = np.linalg.eigh(K - Z @ Z.T)
-        beyond = Q * np.sqrt(np.maximum(left_out, 0) / self._total_ridge)
-        return np.hstack([super()._open_directions(X), beyond])
-
-    def _uncertainty(self, X: Any) -> np.ndarray:
-        view = self._features
-
-        def left_out(rows: Any) -> np.ndarray:
-            return np.maximum(view.scale - np.square(view(rows)).sum(axis=1), 0)
-
-        return super()._uncertainty(X) + self._by_blocks(left_out, X) / self._total_ridge
-
-    @property
-    def _total_ridge(self) -> float:
-        """Of a loss that is a sum over the labels."""
-        least = np.finfo(float).eps * self._features.scale  # a ridge of 0 is rounding
-        return max(
-            min(len(problem.Y) for problem in self._problems) * float(self._penalty.min()), least
-        )
-
-    def _features_for(self, problems: Sequence[LabeledProblem]) -> View:
-        """The labeled rows are the landmarks, so other labels mean another view."""
-        labeled = problems[0].distinct
-        refuse_what_cannot_fit(
-            type(self).__name__, labeled.shape[0], n_matrices=4, instead="SSSL or XNV"
-        )
-        self.landmarks_ = labeled
-        return nystroem_view(self._kernel(), labeled, self.sigma_, rcond=ROUNDING_RCOND)
-
-    def _ignored(self) -> float:
-        m, rank = self._features.W.shape
-        if rank in (0, m) or not self._kernel().full_rank:
-            return 0.0
-        # The columns of W are eigenvectors over the roots of their eigenvalues.
-        largest = 1 / np.square(self._features.W).sum(axis=0).min()
-        zero = self._rcond * largest
-        return float(zero / (zero + m * self._penalty.min()))
+    def _method(self) -> KernelRidge:
+        return KernelRidge(self._settings())
 
 
 class KRRRegressor(SemiSupervisedRegressor, KRR):

@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
+from twinviews.estimators._base import SemiSupervisedEstimator
 from twinviews.estimators._checks import AUTO, check_count, check_number
-from twinviews.estimators._full_kernel import FullKernel
-from twinviews.estimators._single_view import ROUNDING_RCOND, OnLabeledRows
-from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
-from twinviews.method.labeled_problem import LabeledProblem, all_labeled
-from twinviews.method.landmarks import stack_rows
-from twinviews.method.neighbor_graph import graph_laplacian, kernel_deformation
-from twinviews.method.tuning import VIEW_RIDGES, Choice, choose_penalty
-from twinviews.method.views import View, inverse_root
-
-# How strongly the graph may bend the kernel, relative to the kernel's own norm.
-_BENDINGS = (0.0, 0.1, 1.0, 10.0, 100.0)
-_NEIGHBORS = 10
+from twinviews.estimators._classifier import SemiSupervisedClassifier
+from twinviews.estimators._full_kernel import LaplacianRidge
+from twinviews.estimators._regressor import SemiSupervisedRegressor
+from twinviews.method.kernels import Kernel, find_kernel
 
 
-class _Bending(NamedTuple):
-    strength: float  # manifold_ridge / (ridge N^2)
-    deformation: np.ndarray  # (N, N)
-    ridge: float | None  # the ridge that goes with it, None if any may
-
-
-class LapRLS(OnLabeledRows, FullKernel):
+class LapRLS(SemiSupervisedEstimator):
     """Laplacian regularised least squares, Belkin et al. (2006), for whatever a label is."""
-
-    _n_matrices = 7
 
     def __init__(
         self,
@@ -66,77 +48,11 @@ class LapRLS(OnLabeledRows, FullKernel):
         check_number("manifold_ridge", self.manifold_ridge, least=0)
         check_count("n_neighbors", self.n_neighbors)
 
-    def _learn_from_kernel(
-        self, rows: Any, share: np.ndarray, problems: Sequence[LabeledProblem]
-    ) -> None:
-        N = len(share)
-        self.n_neighbors_ = min(_NEIGHBORS, N - 1) if self.n_neighbors == AUTO else self.n_neighbors
-        if self.n_neighbors_ >= N:
-            raise ValueError(
-                f"n_neighbors={self.n_neighbors_}, but the table has n_samples={N} distinct rows. Use "
-                f"n_neighbors={N - 1} or fewer."
-            )
-        # With f^T L f / N^2, weights that sum to N make a row of weight 1 count as in the paper.
-        laplacian = graph_laplacian(rows, self.n_neighbors_, N * share)
-        self._kernel_of_rows = self._kernel().against(rows, self.sigma_)
-        K = self._kernel_of_rows(rows)
-        self._bending, self._deformation, self._ridge_of_bending = self._best_bending(
-            K, laplacian, problems
-        )
+    def _kernel(self) -> Kernel:
+        return find_kernel(self.kernel, self.degree)
 
-    def _best_bending(
-        self, K: np.ndarray, laplacian: Any, problems: Sequence[LabeledProblem]
-    ) -> _Bending:
-        """How far to bend the kernel, by leave-one-out where there is a choice."""
-        candidates = self._bendings(np.trace(K) / len(K), len(K))
-        best, least = None, np.inf
-        for strength, ridge in candidates:
-            bending = _Bending(strength, kernel_deformation(K, strength * laplacian), ridge)
-            if len(candidates) == 1:
-                return bending
-            view = self._bent_view(bending.deformation, all_labeled(problems))
-            error = choose_penalty(
-                [view(problem.X) for problem in problems],
-                problems,
-                self._penalties(view),
-                self._ridges(view) if ridge is None else np.array([ridge]),
-                intercept=self.fit_intercept,
-            ).error
-            if best is None or error < least:
-                best, least = bending, error
-        assert best is not None, "there is always a candidate"
-        return best
-
-    def _bendings(self, scale: float, N: int) -> list[tuple[float, float | None]]:
-        """(manifold_ridge / (ridge N^2), the ridge that goes with it, None if any may)"""
-        if self.manifold_ridge == AUTO:
-            return [(strength, None) for strength in _BENDINGS]
-        ridges = VIEW_RIDGES[::3] * scale if self.ridge == AUTO else [float(self.ridge)]
-        return [(self.manifold_ridge / (ridge * N**2), float(ridge)) for ridge in ridges]
-
-    def _bent_view(self, deformation: np.ndarray, labeled: Any) -> View:
-        """The view whose landmarks are the labeled rows, for the bent kernel."""
-        kernel = self._kernel()
-        K_rows = self._kernel_of_rows(labeled).T  # (N, n)
-        bend = deformation @ K_rows
-        K = kernel.against(labeled, self.sigma_)(labeled) - K_rows.T @ bend
-        W = np.concatenate([-bend, np.eye(len(K))]) @ inverse_root(K, rcond=ROUNDING_RCOND)
-        columns = kernel.against(stack_rows([self.landmarks_, labeled]), self.sigma_)
-        return View(columns, W, float(np.trace(K)) / len(K))
-
-    def _features_for(self, problems: Sequence[LabeledProblem]) -> View:
-        return self._bent_view(self._deformation, problems[0].distinct)
-
-    def _choose(self, view: View, problems: Sequence[LabeledProblem]) -> tuple[View, Choice]:
-        if self._ridge_of_bending is None:
-            view, choice = super()._choose(view, problems)
-        else:  # a given manifold ridge has bent the kernel for this ridge and no other
-            ridge = self._ridge_of_bending
-            choice = Choice(np.nan, {"ridge": ridge}, np.full(view.W.shape[1], ridge))
-        N = self.landmarks_.shape[0]
-        manifold_ridge = self._bending * choice.values["ridge"] * N**2
-        choice.values["manifold_ridge"] = manifold_ridge
-        return view, choice
+    def _method(self) -> LaplacianRidge:
+        return LaplacianRidge(self._settings(), self.manifold_ridge, self.n_neighbors)
 
 
 class LapRLSRegressor(SemiSupervisedRegressor, LapRLS):

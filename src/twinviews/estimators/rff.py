@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
-from twinviews.estimators._checks import AUTO, components
-from twinviews.estimators._single_view import FeaturesOfView
-from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from twinviews.estimators._base import SemiSupervisedEstimator
+from twinviews.estimators._checks import AUTO, check_count, components
+from twinviews.estimators._classifier import SemiSupervisedClassifier
+from twinviews.estimators._regressor import SemiSupervisedRegressor
+from twinviews.estimators._single_view import OneView, SingleView
 from twinviews.method.kernels import DistanceKernel, find_shift_invariant_kernel
-from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.views import View, fourier_columns, fourier_view
 from twinviews.passes.first_pass import FirstPass
 
 
-class RFF(FeaturesOfView):
+class RFF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstimator):
     """Random Fourier features, section SI.4, for whatever a label is."""
 
     def __init__(
@@ -42,15 +45,38 @@ class RFF(FeaturesOfView):
         self.progress = progress
         self.random_state = random_state
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_count("n_components", self.n_components)
+
     def _kernel(self) -> DistanceKernel:
         return find_shift_invariant_kernel(self.kernel)
 
-    def _views(
-        self, first_pass: FirstPass, problems: Sequence[LabeledProblem]
-    ) -> Callable[[float], View]:
-        self.n_components_ = M = components(self.n_components)
-        columns = fourier_columns(self._kernel(), first_pass.sample.rows.shape[1], M, M, self._seed)
-        return lambda sigma: fourier_view(columns, sigma)
+    def _method(self) -> SingleView:
+        return SingleView(self._settings(), 0, self._one_view)  # the view needs no landmarks
+
+    def _one_view(self, first_pass: FirstPass) -> OneView:
+        M, D = components(self.n_components), first_pass.sample.rows.shape[1]
+        columns = fourier_columns(self._kernel(), D, M, M, self._seed)
+
+        def view_of(sigma: float) -> View:
+            return fourier_view(columns, sigma)
+
+        return OneView(view_of, M, None)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The random features z(x), whose inner products approximate the kernel.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, rank), with at most ``n_components`` columns
+        """
+        X = self._prepared(X)
+        return self._by_blocks(self._learned.view, X)
 
 
 class RFFRegressor(SemiSupervisedRegressor, RFF):

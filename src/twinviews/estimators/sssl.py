@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
-from twinviews.estimators._checks import AUTO, check_landmarks, components
-from twinviews.estimators._single_view import FeaturesOfView
-from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from twinviews.estimators._base import SemiSupervisedEstimator
+from twinviews.estimators._checks import AUTO, check_count, check_landmarks, components
+from twinviews.estimators._classifier import SemiSupervisedClassifier
+from twinviews.estimators._regressor import SemiSupervisedRegressor
+from twinviews.estimators._single_view import OneView, SingleView
 from twinviews.method.kernels import Kernel, find_kernel
-from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.views import View, nystroem_view
 from twinviews.passes.first_pass import FirstPass
 
@@ -19,10 +22,8 @@ from twinviews.passes.first_pass import FirstPass
 LANDMARK_RCOND = 1e-8
 
 
-class SSSL(FeaturesOfView):
+class SSSL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstimator):
     """Simple semi-supervised learning on a Nystroem view, section 2.4, for whatever a label is."""
-
-    _rcond = LANDMARK_RCOND
 
     def __init__(
         self,
@@ -51,18 +52,39 @@ class SSSL(FeaturesOfView):
         self.progress = progress
         self.random_state = random_state
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_count("n_components", self.n_components)
+
     def _kernel(self) -> Kernel:
         return find_kernel(self.kernel, self.degree)
 
-    def _sample_size(self) -> int:
-        return max(components(self.n_components), super()._sample_size())
+    def _method(self) -> SingleView:
+        M = components(self.n_components)
+        return SingleView(self._settings(), M, self._one_view, rcond=LANDMARK_RCOND)
 
-    def _views(
-        self, first_pass: FirstPass, problems: Sequence[LabeledProblem]
-    ) -> Callable[[float], View]:
-        self.n_components_ = M = check_landmarks(first_pass.sample, self.n_components, n_views=1)
-        self.landmarks_ = landmarks = first_pass.sample.rows[:M]
-        return lambda sigma: nystroem_view(self._kernel(), landmarks, sigma, rcond=self._rcond)
+    def _one_view(self, first_pass: FirstPass) -> OneView:
+        M = check_landmarks(first_pass.sample, self.n_components, n_views=1)
+        landmarks = first_pass.sample.rows[:M]
+
+        def view_of(sigma: float) -> View:
+            return nystroem_view(self._kernel(), landmarks, sigma, rcond=LANDMARK_RCOND)
+
+        return OneView(view_of, M, landmarks)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The random features z(x), whose inner products approximate the kernel.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, rank), with at most ``n_components`` columns
+        """
+        X = self._prepared(X)
+        return self._by_blocks(self._learned.view, X)
 
 
 class SSSLRegressor(SemiSupervisedRegressor, SSSL):

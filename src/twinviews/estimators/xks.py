@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from twinviews.estimators import _correlated_methods
+from twinviews.estimators._base import SemiSupervisedEstimator
 from twinviews.estimators._checks import AUTO, components
-from twinviews.estimators._correlated import CorrelatedViews
-from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
+from twinviews.estimators._classifier import SemiSupervisedClassifier
+from twinviews.estimators._correlated_views import CorrelatedViews, PairOfViews
+from twinviews.estimators._regressor import SemiSupervisedRegressor
 from twinviews.method.kernels import DistanceKernel, find_shift_invariant_kernel
 from twinviews.method.views import TwinViews, fourier_columns, fourier_views
 from twinviews.passes.first_pass import FirstPass
 
 
-class XKS(CorrelatedViews):
+class XKS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstimator):
     """Correlated kitchen sinks, Algorithm 2, for whatever a label is."""
 
     def __init__(
@@ -49,14 +53,33 @@ class XKS(CorrelatedViews):
         self.progress = progress
         self.random_state = random_state
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        _correlated_methods.check_correlation_parameters(self)
+
     def _kernel(self) -> DistanceKernel:
         return find_shift_invariant_kernel(self.kernel)
 
-    def _twin_views(self, first_pass: FirstPass) -> Callable[[float], TwinViews]:
-        self.n_components_ = M = components(self.n_components)
-        D = first_pass.sample.rows.shape[1]
+    def _method(self) -> CorrelatedViews:
+        M = components(self.n_components)
+        correlation = _correlated_methods.correlation_settings(self)
+        return CorrelatedViews(self._settings(), correlation, M, self._pair_of_views)
+
+    def _pair_of_views(self, first_pass: FirstPass) -> PairOfViews:
+        M, D = components(self.n_components), first_pass.sample.rows.shape[1]
         columns = fourier_columns(self._kernel(), D, 2 * M, M, self._seed)
-        return lambda sigma: fourier_views(columns, sigma)
+
+        def views_of(sigma: float) -> TwinViews:
+            return fourier_views(columns, sigma)
+
+        return PairOfViews(views_of, M, None)
+
+    views_ = property(_correlated_methods.views_)
+    basis_ = property(_correlated_methods.basis_)
+    transform = _correlated_methods.transform
+    transform_pair = _correlated_methods.transform_pair
+    partial_fit = _correlated_methods.partial_fit
+    merge = _correlated_methods.merge
 
 
 class XKSRegressor(SemiSupervisedRegressor, XKS):

@@ -1,22 +1,30 @@
-"""XNV, Algorithm 1: correlated Nystroem views."""
+"""XNV, Algorithm 1: correlated Nystroem views, and an ensemble around them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from twinviews.estimators._checks import AUTO, check_landmarks
-from twinviews.estimators._committee import WithCommittee
-from twinviews.estimators._correlated import MOMENT_RCOND
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from twinviews.ensemble.ensembles import UNLABELED_ROWS
+from twinviews.estimators import _correlated_methods
+from twinviews.estimators._base import SemiSupervisedEstimator
+from twinviews.estimators._checks import AUTO, check_landmarks, components
+from twinviews.estimators._classifier import SemiSupervisedClassifier
+from twinviews.estimators._correlated_views import MOMENT_RCOND, CorrelatedViews, PairOfViews
+from twinviews.estimators._ensemble import EnsembleFit, Members, check_members, dense, members_asked_for
 from twinviews.estimators._inputs import check_given_landmarks
-from twinviews.estimators._tasks import SemiSupervisedClassifier, SemiSupervisedRegressor
+from twinviews.estimators._regressor import SemiSupervisedRegressor
 from twinviews.method.kernels import Kernel, find_kernel
 from twinviews.method.views import TwinViews, nystroem_views
 from twinviews.passes.first_pass import FirstPass
 from twinviews.passes.scaling import SCALES
 
 
-class XNV(WithCommittee):
+class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstimator):
     """Correlated Nystroem views, Algorithm 1, for whatever a label is."""
 
     _scales = (*SCALES, AUTO)
@@ -33,6 +41,7 @@ class XNV(WithCommittee):
         degree: int = 3,
         fit_intercept: bool = True,
         scale: str | None = AUTO,
+        members: Any = AUTO,
         committee: Any = AUTO,
         cca: str = "exact",
         sketch_ratio: float = 0.25,
@@ -51,6 +60,7 @@ class XNV(WithCommittee):
         self.degree = degree
         self.fit_intercept = fit_intercept
         self.scale = scale
+        self.members = members
         self.committee = committee
         self.cca = cca
         self.sketch_ratio = sketch_ratio
@@ -60,18 +70,102 @@ class XNV(WithCommittee):
         self.progress = progress
         self.random_state = random_state
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        _correlated_methods.check_correlation_parameters(self)
+        check_members(self.members, self.committee)
+
     def _kernel(self) -> Kernel:
         return find_kernel(self.kernel, self.degree)
 
-    def _twin_views(self, first_pass: FirstPass) -> Callable[[float], TwinViews]:
+    def _scale_kind(self) -> str | None:
+        if self.scale != AUTO:
+            return self.scale
+        # A table of words, dates and numbers has no unit in common.
+        mixed = self._encoder is not None
+        return "standard" if mixed or self._members_asked_for() else None
+
+    # --- steps 1 to 3: two views, what they agree on, ridge on the labels ---------------------------
+
+    def _method(self) -> CorrelatedViews:
+        M = components(self.n_components)
+        correlation = _correlated_methods.correlation_settings(self)
+        return CorrelatedViews(self._settings(), correlation, M, self._pair_of_views)
+
+    def _pair_of_views(self, first_pass: FirstPass) -> PairOfViews:
         if self.landmarks is None:
             M = check_landmarks(first_pass.sample, self.n_components, n_views=2)
             landmarks = first_pass.sample.rows[: 2 * M]
         else:
             landmarks = check_given_landmarks(self.landmarks, first_pass.sample.rows.shape[1])
             M = landmarks.shape[0] // 2
-        self.n_components_, self.landmarks_ = M, landmarks
-        return lambda sigma: nystroem_views(self._kernel(), landmarks, sigma, rcond=MOMENT_RCOND)
+
+        def views_of(sigma: float) -> TwinViews:
+            return nystroem_views(self._kernel(), landmarks, sigma, rcond=MOMENT_RCOND)
+
+        return PairOfViews(views_of, M, landmarks)
+
+    # --- step 4: an ensemble ------------------------------------------------------------------------
+
+    def _members_asked_for(self) -> Members | None:
+        numbers = (self.sigma, self.ridge, self.correlation_ridge)
+        all_open = all(isinstance(value, str) and value == AUTO for value in numbers)
+        plain = isinstance(self.kernel, str) and self.kernel == "gaussian" and self.landmarks is None
+        by_itself = all_open and plain and self.fit_intercept and not self._rows_are_sparse
+        return members_asked_for(self.members, self.committee, by_itself)
+
+    def _sample_for_ensemble(self, first_pass: FirstPass) -> np.ndarray | None:
+        if self._members_asked_for() is None:
+            return None
+        rows = first_pass.sample.rows[:UNLABELED_ROWS]
+        if sparse.issparse(rows):
+            raise ValueError(
+                f"members={self.members!r:.60}, committee={self.committee!r} needs rows that are not "
+                f'sparse. Use members="auto", committee="auto" or X.toarray().'
+            )
+        return dense(rows)
+
+    def _ensemble_fit(self) -> EnsembleFit | None:
+        members = self._members_asked_for()
+        if members is None or self._unlabeled_sample is None:
+            return None
+        return EnsembleFit(
+            members,
+            self._unlabeled_sample,
+            self._scaling,
+            n_threads=self.n_threads,
+            progress=self.progress,
+            seed=self._seed,
+        )
+
+    @property
+    def members_(self) -> list[Any]:
+        """Members of the ensemble and their weights, the largest first; empty without an ensemble."""
+        check_is_fitted(self)
+        found = [ensemble.by_weight() for ensemble in self._ensembles or ()]
+        return found[0] if found and self._one_target else found
+
+    committee_ = members_  # the older name
+
+    @property
+    def learned_metric_(self) -> Any:
+        """How much each column counts when members that learned a metric compare rows."""
+        check_is_fitted(self)
+        metrics = [ensemble.metric() for ensemble in self._ensembles or ()]
+        if not metrics:
+            return None
+        return metrics[0] if self._one_target else metrics
+
+    @property
+    def _one_target(self) -> bool:
+        return self._one_column or is_classifier(self)
+
+    views_ = property(_correlated_methods.views_)
+    basis_ = property(_correlated_methods.basis_)
+    transform = _correlated_methods.transform
+    transform_pair = _correlated_methods.transform_pair
+    partial_fit = _correlated_methods.partial_fit
+    merge = _correlated_methods.merge
 
 
 class XNVRegressor(SemiSupervisedRegressor, XNV):

@@ -98,7 +98,7 @@ def stack_rows(parts: list[Rows]) -> Rows:
 
 
 @dataclass(frozen=True)
-class AllRows:
+class AllDistinctRows:
     """Every row and its weight, for methods that cannot do with less."""
 
     parts: tuple[Rows, ...]

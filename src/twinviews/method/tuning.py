@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from twinviews._system.threads import map_in_order
+from twinviews._system.user_warnings import warn_user
 from twinviews.method.correlation import CanonicalBasis, WhiteningFactors, canonical_correlation
 from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.regression import ridge_path_errors
@@ -101,10 +101,9 @@ def choose_sigma(error_of: Callable[[float], float], natural: float, n_threads: 
     sigmas = [natural * factor for factor in SIGMA_FACTORS]
     errors = list(map_in_order(error_of, sigmas, n_threads))
     if not np.isfinite(errors).any():
-        warnings.warn(
+        warn_user(
             f"No sigma has a leave-one-out error (too few labels, or ridge=0), so the kernel's natural "
-            f'one, {natural:g}, is used. Give a sigma, more labels, or ridge="auto".',
-            stacklevel=7,
+            f'one, {natural:g}, is used. Give a sigma, more labels, or ridge="auto".'
         )
         return natural
     coarse = sigmas[int(np.argmin(errors))]

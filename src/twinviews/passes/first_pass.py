@@ -9,7 +9,14 @@ import numpy as np
 
 from twinviews.method.landmarks import RowSample, row_priorities
 from twinviews.passes.labeled_rows import LabeledRows
-from twinviews.passes.scaling import ColumnMoments, Scale
+from twinviews.passes.scaling import (
+    ColumnMoments,
+    Scale,
+    rank_scaling,
+    refuse_vanishing_columns,
+    robust_scaling,
+    standard_scaling,
+)
 from twinviews.tables import Block
 
 
@@ -32,6 +39,18 @@ class FirstPass:
             self.labeled.merge(other.labeled),
             columns,
         )
+
+    def scaling(self, kind: str | None) -> Scale | None:
+        """How columns are brought to one scale, by its name; None: not at all."""
+        if kind is None:
+            return None
+        if kind == "rank":
+            return rank_scaling(self.sample.rows)
+        refuse_vanishing_columns(self.sample.rows)
+        if kind == "robust":
+            return robust_scaling(self.sample.rows)
+        assert self.columns is not None, "the pass was asked for them"
+        return standard_scaling(self.columns)
 
     def scaled(self, scaling: Scale) -> Self:
         """The same of the scaled table."""

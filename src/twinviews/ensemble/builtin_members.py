@@ -1,0 +1,83 @@
+"""The members that the library brings, and the names by which members are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from twinviews.ensemble.anchor_graph import AnchorGraph, Anchors, centres_of
+from twinviews.ensemble.boosted_trees import MOST_CLASSES_FOR_BOOSTING, Boosting
+from twinviews.ensemble.gaussian_process import MOST_COLUMNS_FOR_WIDTHS, ColumnWidths
+from twinviews.ensemble.learned_metric import MetricRidges, TunedWidth
+from twinviews.ensemble.linear_ridge import LinearRidge
+from twinviews.ensemble.member import MemberContext, MemberSpec
+from twinviews.ensemble.scales import STANDARD, on_scale
+
+_ANCHORS_OF_A_ROW = (3, 8)
+
+MemberFactory = Callable[[MemberContext], Iterable[MemberSpec]]
+
+
+def builtin_members(context: MemberContext) -> list[MemberSpec]:
+    """All members of the library for this task."""
+    return _for_classes(context) if context.n_classes else _for_numbers(context)
+
+
+def _for_numbers(context: MemberContext) -> list[MemberSpec]:
+    D = context.n_columns
+    specs = [MemberSpec(STANDARD, TunedWidth(D))]
+    for scale in context.scales:
+        kernels = ("gaussian", "laplace")
+        specs += [MemberSpec(scale, MetricRidges(kernel, 2.0, D)) for kernel in kernels]
+        specs += _smooth(scale, D)
+    return specs
+
+
+def _for_classes(context: MemberContext) -> list[MemberSpec]:
+    D, seed = context.n_columns, context.seed
+    specs = [MemberSpec(STANDARD, TunedWidth(D))]
+    for name, scale in context.scales.items():
+        specs.append(MemberSpec(name, MetricRidges("laplace", 1.0, D, matrix=False)))
+        specs += _smooth(name, D)
+        rows = on_scale(scale, context.unlabeled)
+        centres = centres_of(rows, seed)
+        specs += [
+            MemberSpec(name, AnchorGraph.of(Anchors(centres, near), rows)) for near in _ANCHORS_OF_A_ROW
+        ]
+    if context.n_classes <= MOST_CLASSES_FOR_BOOSTING:
+        specs.append(MemberSpec(STANDARD, Boosting(seed), in_threads=False))
+    return specs
+
+
+def _smooth(scale: str, D: int) -> list[MemberSpec]:
+    linear = MemberSpec(scale, LinearRidge())
+    return [MemberSpec(scale, ColumnWidths()), linear] if D <= MOST_COLUMNS_FOR_WIDTHS else [linear]
+
+
+BUILT_IN = "built-in"
+_FACTORIES: dict[str, MemberFactory] = {BUILT_IN: builtin_members}
+
+
+def register_member(name: str, factory: MemberFactory) -> None:
+    """Make ``members=[..., name]`` of XNV stand for what the factory makes.
+
+    Parameters
+    ----------
+    name : str
+    factory : callable
+        Takes a ``MemberContext`` (numbers of columns and classes, scales, unlabeled rows, seed) and
+        returns the ``MemberSpec`` of each member.
+    """
+    if name == BUILT_IN:
+        raise ValueError(f"{name!r} is the name of the library's own members. Choose another.")
+    _FACTORIES[name] = factory
+
+
+def member_factory(name: str) -> MemberFactory:
+    """The members registered under a name."""
+    if name not in _FACTORIES:
+        known = ", ".join(map(repr, _FACTORIES))
+        raise ValueError(
+            f"members has {name!r}, which is not registered; there are {known}. Register it with "
+            f"twinviews.register_member, or give an estimator."
+        )
+    return _FACTORIES[name]

@@ -1,0 +1,33 @@
+"""The same rows scaled several ways: members differ in what they make of units."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twinviews.passes.scaling import Scale, Scaling, rank_scaling, robust_scaling
+
+STANDARD, UNSCALED, ROBUST, RANK = "standard", "unscaled", "robust", "rank"
+# Columns whose spreads differ by less than this are as good as standardised.
+_SAME_SPREAD = 1.01
+
+
+def scales_of(
+    unlabeled: np.ndarray, units: np.ndarray | None, *, classes: bool
+) -> dict[str, Scale | None]:
+    """Up to four ways to scale standardised rows, by name; unscaled only if that is another way.
+
+    ``units`` (D,) are the spreads by which rows were divided, if they were. Where all columns have one
+    unit, as pixels have, a column of small spread matters little, and to enlarge it is to add noise.
+    """
+    scales: dict[str, Scale | None] = {STANDARD: None}
+    if units is not None and units.max() > _SAME_SPREAD * units.min():
+        scales[UNSCALED] = Scaling(np.zeros_like(units), units.max() / units, None)
+    if not classes:
+        scales[ROBUST] = robust_scaling(unlabeled)
+    scales[RANK] = rank_scaling(unlabeled)
+    return scales
+
+
+def on_scale(scale: Scale | None, X: np.ndarray) -> np.ndarray:
+    """The rows, scaled."""
+    return X if scale is None else scale(X)

@@ -1,0 +1,525 @@
+"""What every estimator does: check the input, make the passes over the rows, solve on the labels."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from twinviews._system.random_seed import seed_from
+from twinviews._system.threads import one_blas_thread
+from twinviews._system.user_warnings import warn_user
+from twinviews.estimators import _table_methods
+from twinviews.estimators._all_or_nothing import all_or_nothing, fitting, predicting
+from twinviews.estimators._blocks import by_blocks
+from twinviews.estimators._checks import check_choice, check_count, check_flag, check_number
+from twinviews.estimators._ensemble import EnsembleFit, dense
+from twinviews.estimators._inputs import check_present_rows, check_rows, check_same_kind
+from twinviews.estimators._method import Method, Problems, Settings
+from twinviews.estimators._raw_rows import (
+    check_frame,
+    check_numbers_only,
+    column_names,
+    encode,
+    learn_encoder,
+)
+from twinviews.estimators._solution import Solution
+from twinviews.method.kernels import Kernel
+from twinviews.method.labeled_problem import LabeledProblem
+from twinviews.method.tuning import PROBE_ROWS, SAMPLE_ROWS
+from twinviews.passes.first_pass import FirstPass, first_pass_of
+from twinviews.passes.labeled_rows import LabeledRows
+from twinviews.passes.scaling import SCALES, Scale, ScaledTable
+from twinviews.passes.targets import check_missing_label
+from twinviews.tables import ArrayTable, Block, StackedTable, Table
+from twinviews.tables.engines import engine_of, missing_engine
+
+if TYPE_CHECKING:
+    from twinviews.encoding.encoder import Encoder
+
+# Predictions that rounding may move by more than this share of the labels' deviation are told.
+_TOLD = 1e-6
+
+
+class SemiSupervisedEstimator(BaseEstimator):
+    """Features from all rows, then a penalised regression on the labeled ones.
+
+    An algorithm provides its :class:`Method` (steps 1 to 3) and may provide an ensemble (step 4).
+    What a label is, and what a prediction looks like, regressors and classifiers say.
+    """
+
+    # Parameters that every estimator has.
+    sigma: Any
+    ridge: Any
+    kernel: Any
+    fit_intercept: bool
+    scale: str | None
+    missing_label: Any
+    n_threads: int | None
+    progress: bool
+    _scales: tuple[str, ...] = SCALES
+
+    # What the last fit has learned.
+    n_labeled_: int
+    n_unlabeled_: int
+    _encoder: Encoder | None = None  # of tables that hold more than numbers
+    _scaling: Scale | None
+    _rows_are_sparse = False
+    _one_column: bool  # whether y was a column or a table of them
+    _seed: int
+    _learned: Any
+    _solution: Solution
+    _unlabeled_sample: np.ndarray | None = None  # rows that members of an ensemble are fitted with
+    _ensembles: list[Any] | None = None
+
+    # --- what an algorithm provides -----------------------------------------------------------------
+
+    @abstractmethod
+    def _kernel(self) -> Kernel:
+        """The kernel, or an error that says which there are."""
+
+    @abstractmethod
+    def _method(self) -> Method:
+        """Steps 1 to 3, with the parameters of this estimator."""
+
+    def _ensemble_fit(self) -> EnsembleFit | None:
+        """Step 4: how an ensemble is to be fitted; None for the method alone."""
+        return None
+
+    def _sample_for_ensemble(self, first_pass: FirstPass) -> np.ndarray | None:
+        """Unlabeled rows that an ensemble needs, also when labels change later."""
+        return None
+
+    def _scale_kind(self) -> str | None:
+        """How columns are scaled: as the user said, unless an algorithm has its own way."""
+        return self.scale
+
+    def _check_parameters(self) -> None:
+        check_number("sigma", self.sigma, least=0, open_end=True)
+        check_number("ridge", self.ridge, least=0)
+        check_flag("fit_intercept", self.fit_intercept)
+        check_flag("progress", self.progress)
+        check_count("n_threads", self.n_threads, or_else=None)
+        check_count("degree", getattr(self, "degree", 3))
+        check_missing_label(self.missing_label)
+        if self.scale is not None:
+            check_choice("scale", self.scale, self._scales)
+        self._kernel()
+
+    def _settings(self) -> Settings:
+        return Settings(
+            type(self).__name__,
+            self._kernel(),
+            self.sigma,
+            self.ridge,
+            self.fit_intercept,
+            self.n_threads,
+            self._seed,
+        )
+
+    # --- what regressors and classifiers provide ----------------------------------------------------
+
+    @abstractmethod
+    def _read_targets(self, y: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
+        """(rows, targets) numbers to regress on, NaN where missing, and what to remember of them."""
+
+    @abstractmethod
+    def _expect_classes(self, classes: Any) -> None:
+        """Remember classes that may come later."""
+
+    @abstractmethod
+    def _fit_ensembles(self, fit: EnsembleFit) -> list[Any] | None:
+        """Step 4: the ensemble of each target; None if labels are too few."""
+
+    @abstractmethod
+    def _judge(self, problems: Problems, held_out: Sequence[np.ndarray]) -> None:
+        """Set the error from predictions of labeled rows by fits that have not seen them."""
+
+    @abstractmethod
+    def _judge_ensembles(self) -> None:
+        """The same for ensembles."""
+
+    @abstractmethod
+    def _row_uncertainty(self, X: Any) -> np.ndarray:
+        """(rows,) how uncertain predictions are, for rows on the scale of the fit."""
+
+    @abstractmethod
+    def _prediction_columns(
+        self, X: np.ndarray, coverage: float | None = None
+    ) -> dict[str, np.ndarray]:
+        """Columns of predictions by name, from numbers; with ``coverage``, intervals too."""
+
+    # --- fit ----------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, *, X_unlabeled: Any = None, sample_weight: Any = None) -> Self:
+        """Fit on all rows of X, with or without a label.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            All rows, or the labeled ones with the others in ``X_unlabeled``. Of a data frame, columns
+            of words, dates and blanks are turned into numbers as by :class:`TableEncoder`.
+        y : array-like of shape (n_samples,) or, for regressors, (n_samples, n_targets)
+            Labels. None, NaN, pandas.NA or the estimator's ``missing_label`` mark a row without one.
+        X_unlabeled : same kind as X, of shape (n_unlabeled, n_features), optional
+            More rows without labels, as if stacked under X. Each has weight 1. Mind that a pipeline
+            hands it on as it is, not through its scaler (unless ``transform_input`` says so), and
+            that GridSearchCV cuts it up if it is as long as X: one X with missing labels is safer.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows of X: a row of weight 2 is a row given twice, and a row of weight 0
+            is absent.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        with all_or_nothing(self):
+            self.__dict__.pop("_expected", None)  # classes that an earlier partial_fit was told of
+            if engine_of(X) == "dask":
+                return self._fit_blocks(self._open_dask(X, y, X_unlabeled, sample_weight))
+            return self._fit_blocks(self._open_arrays(X, y, X_unlabeled, sample_weight))
+
+    def _fit_blocks(self, table: Table) -> Self:
+        """The algorithm: two passes over the rows, then the labels."""
+        for of_a_file in ("about_", "_without_all_rows"):
+            self.__dict__.pop(of_a_file, None)
+        # One number from random_state, from which everything random in this fit follows.
+        self._seed = seed_from(getattr(self, "random_state", 0))
+        method = self._method()
+        with fitting(self), nullcontext() if method.large_matrices else one_blas_thread():
+            first_pass = table.fold(self._summarise_first_pass(method))
+            self._scaling = first_pass.scaling(self._scale_kind())
+            if self._scaling is not None:
+                table, first_pass = ScaledTable(table, self._scaling), first_pass.scaled(self._scaling)
+            problems = self._read_problems(first_pass.labeled, self._one_column)
+            self.n_unlabeled_ = first_pass.n_rows - first_pass.labeled.count
+            self._warn_if_a_column_is_lost(first_pass.sample.rows, method)
+            self._learned = method.learn(table, first_pass, problems)  # steps 1 and 2: all rows
+            self._unlabeled_sample = self._sample_for_ensemble(first_pass)
+            return self._solve(problems, first_pass.labeled.count)  # steps 3 and 4: the labels
+
+    def _solve(self, problems: Problems, n_labeled: int) -> Self:
+        """Steps 3 and 4: a ridge regression of the labels, and an ensemble around it."""
+        self.__dict__.update(self._learned.attributes())
+        method = self._method()
+        self._solution, values, left_out = method.solve(self._learned, problems)
+        self.__dict__.update({f"{name}_": value for name, value in values.items()})
+        self.n_labeled_ = n_labeled
+        self._judge(problems, left_out)
+        self._warn_if_rounding_decides(method)
+        ensemble = self._ensemble_fit()
+        self._ensembles = None if ensemble is None else self._fit_ensembles(ensemble)
+        if self._ensembles is not None:
+            self._judge_ensembles()
+        return self
+
+    def _summarise_first_pass(self, method: Method) -> Callable[[Block], FirstPass]:
+        kind = self._scale_kind()
+        least = SAMPLE_ROWS if kind in ("robust", "rank") else PROBE_ROWS
+        return partial(
+            first_pass_of,
+            sample_size=max(method.sample_size(), least),
+            seed=self._seed,
+            missing_label=self.missing_label,
+            column_moments=kind == "standard",
+        )
+
+    def relabel(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
+        """Solve again for another set of labeled rows, with what was learned from all rows kept.
+
+        The unlabeled rows are not needed: it takes milliseconds whatever their number (with XNV's
+        ensemble, which is fitted and weighted again, seconds). Landmarks,
+        views and correlations stay, and so do sigma and the correlation ridge that made them, even
+        where labels of the fit chose them; the ridge and the canonical weight, where "auto", are chosen
+        again. If an error is raised, the model is as it was.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The labeled rows, all of them: rows of the fit, new rows, or both.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Their labels. A row without a label is passed over.
+        sample_weight : array-like of shape (n_samples,), optional
+            As in ``fit``.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        X, y, weight = check_present_rows(self._as_numbers(X), y, sample_weight)
+        labeled = LabeledRows.of(X, y.reshape(len(y), -1), weight, self.missing_label)
+        labeled = labeled.scaled(self._scaling)
+        large = self._method().large_matrices
+        with (
+            all_or_nothing(self),
+            fitting(self),
+            nullcontext() if large else one_blas_thread(look=False),
+        ):
+            problems = self._read_problems(labeled, y.ndim == 1)
+            self._one_column = y.ndim == 1
+            return self._solve(problems, labeled.count)
+
+    def _read_problems(self, labeled: LabeledRows, one_column: bool) -> list[LabeledProblem]:
+        """The labeled rows as least-squares problems; classes are remembered on the way."""
+        if labeled.count == 0:
+            raise ValueError(
+                "y has no label at all: every entry is missing. Give at least 2 rows a label."
+            )
+        labels = labeled.labels
+        Y, remember = self._read_targets(labels[:, 0] if one_column else labels)
+        problems = labeled.problems(Y)
+        for problem in problems:
+            m = len(problem.Y)
+            if m < 2:  # two labeled rows that differ are the least one can learn from
+                raise ValueError(
+                    f"Found n_samples={m} labeled row that differs from the others, for target "
+                    f"{int(problem.targets[0])}, and at least 2 are needed. Label more rows."
+                )
+        self.__dict__.update(remember)
+        return problems
+
+    # --- rows that a user gives ---------------------------------------------------------------------
+
+    def _open_arrays(self, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any) -> ArrayTable:
+        """Rows in memory as a table, checked once."""
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None. Mark rows "
+                f"without a label by NaN or None in y."
+            )
+        self._encoder = learn_encoder(X, X_unlabeled, sample_weight)
+        if self._encoder is None:
+            X = check_rows(self, X, reset=True)
+        else:
+            self._remember_columns(column_names(X), X.shape[1])
+            X = encode(self._encoder, X)
+        self._rows_are_sparse = bool(sparse.issparse(X))
+        if self._scale_kind() is not None and self._rows_are_sparse:
+            raise ValueError(
+                f"scale={self.scale!r} would fill a sparse X. Use scale=None, with a scaler that keeps "
+                f"zeros such as MaxAbsScaler in front."
+            )
+        X, y, weight = check_present_rows(X, y, sample_weight)
+        self._one_column = y.ndim == 1
+        parts = [Block(X, y.reshape(len(y), -1), weight)]
+        if X_unlabeled is not None:
+            X_unlabeled = check_same_kind(X, self._encoded(X_unlabeled))
+            ones = None if weight is None else np.ones(X_unlabeled.shape[0])
+            parts.append(Block(X_unlabeled, None, ones))
+        return self._in_memory(*parts)
+
+    def _in_memory(self, *parts: Block) -> ArrayTable:
+        return ArrayTable(*parts, n_threads=self.n_threads, progress=self.progress)
+
+    def _open_dask(self, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any) -> Table:
+        if sample_weight is not None:
+            raise ValueError(
+                "sample_weight does not go with Dask input to fit. Make the weights a column of a Dask "
+                "data frame and use fit_table(frame, target=..., weight=...)."
+            )
+        try:
+            from twinviews.tables.dask import dask_table
+        except ImportError as error:
+            raise missing_engine("dask") from error
+        self._encoder = None
+        table, names, width = dask_table(X, y)
+        self._one_column = y.ndim == 1
+        self._remember_columns(None if names is None else np.array(names, dtype=object), width)
+        if X_unlabeled is None:
+            return table
+        return StackedTable(table, dask_table(X_unlabeled, None)[0])
+
+    def _remember_columns(self, names: np.ndarray | None, width: int) -> None:
+        self.n_features_in_ = width
+        self.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = names
+
+    @property
+    def columns_(self) -> list[Any]:
+        """What became of each column, as of :class:`TableEncoder`; empty if all were numbers."""
+        check_is_fitted(self)
+        return [] if self._encoder is None else list(self._encoder.codes)
+
+    @property
+    def _width(self) -> int:
+        """D: how many numbers a row has."""
+        return self.n_features_in_ if self._encoder is None else len(self._encoder.outputs)
+
+    def _encoded(self, X: Any) -> Any:
+        """Rows like those of the fit, as numbers."""
+        check_frame(X)
+        if self._encoder is None:
+            check_numbers_only(X)
+            return check_rows(self, X, reset=False)
+        return encode(self._encoder, X)
+
+    def _as_numbers(self, X: Any) -> Any:
+        """The same, and dense where they are to be scaled."""
+        X = self._encoded(X)
+        return X.toarray() if self._scaling is not None and sparse.issparse(X) else X
+
+    def _scaled(self, X: Any) -> Any:
+        """Numbers, on the scale of the fit."""
+        if self._scaling is None:
+            return X
+        with predicting(self):
+            return self._scaling(X)
+
+    def _prepared(self, X: Any) -> Any:
+        """Rows of a user, checked, as numbers on the scale of the fit."""
+        check_is_fitted(self)
+        return self._scaled(self._as_numbers(X))
+
+    # --- tables that need not fit in memory ---------------------------------------------------------
+
+    def fit_table(
+        self,
+        source: Any,
+        *,
+        target: str | Sequence[str],
+        columns: Sequence[str] | None = None,
+        unlabeled: Any = None,
+        weight: str | None = None,
+        encode: bool | str = "auto",
+        kinds: Mapping[str, str] | None = None,
+        checkpoint: Any = None,
+    ) -> Self:
+        """Fit on a table of any size: files, a Dask or Spark data frame, an Arrow table.
+
+        The rows are read twice, block by block; memory does not grow with their number. The model is
+        that of ``fit`` on the same rows.
+
+        Parameters
+        ----------
+        source : path, list of paths, data set or data frame
+            Parquet, CSV or Arrow IPC: a file, a folder, a partitioned data set, a
+            ``pyarrow.dataset.Dataset`` (on any file system that pyarrow knows) or ``pyarrow.Table``; a
+            Dask data frame; a Spark data frame.
+        target : str or list of str
+            Column of the labels, with nulls where there is none; several columns for several targets.
+        columns : list of str, optional
+            Input columns; by default all others.
+        unlabeled : as source, or a list of such, optional
+            More tables with the same input columns and no labels.
+        weight : str, optional
+            Column of weights.
+        encode : bool or "auto", default="auto"
+            Whether columns become numbers as by :class:`TableEncoder`, which takes one more pass:
+            words, dates and blanks then are inputs too, and columns that say nothing are left out.
+            "auto" does where some column is not a number by its type; blanks among numbers then are
+            an error that says where.
+        kinds : mapping of str to str, optional
+            What columns are to be taken for: "number", "boolean", "date" or "category".
+        checkpoint : path, optional
+            File in which the passes over files remember how far they are, once a second. If the
+            process is killed, the same call goes on from there and ends with the identical model; the
+            file is removed at the end. (A Dask or Spark cluster repeats what is lost by itself.)
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        _table_methods.fit_table(
+            self, source, target, columns, unlabeled, weight, encode, kinds, checkpoint
+        )
+        return self
+
+    def predict_table(self, source: Any, out: Any = None, *, keep: Sequence[str] = ()) -> Any:
+        """Predict for a table of any size.
+
+        Parameters
+        ----------
+        source : as for ``fit_table``, with the input columns of the fit
+        out : path
+            Parquet file to write, row by row as the source has them. It appears when it is complete;
+            until then there is a file beside it whose name begins with a dot. For Spark, None.
+        keep : list of str
+            Columns of the source to carry over, such as an id. For Spark, all are.
+
+        Returns
+        -------
+        The path, or for Spark a data frame with the columns of predictions added.
+        """
+        check_is_fitted(self)
+        return _table_methods.predict_table(self, source, out, keep)
+
+    def predict_batches(
+        self, source: Any, *, keep: Sequence[str] = (), coverage: float | None = None
+    ) -> Iterator[Any]:
+        """Predict for a table of any size, block by block, in the order of its rows.
+
+        Parameters
+        ----------
+        source : as for ``fit_table``, with the input columns of the fit; not of Dask or Spark
+        keep : list of str
+            Columns of the source to carry over.
+        coverage : float, optional
+            For regressors, of intervals to add as columns ``lower`` and ``upper``.
+
+        Yields
+        ------
+        pyarrow.Table
+            The columns kept, then those of predictions.
+        """
+        check_is_fitted(self)
+        return _table_methods.predict_batches(self, source, keep, coverage)
+
+    # --- predictions, for rows on the scale of the fit ----------------------------------------------
+
+    def _decision(self, X: Any) -> np.ndarray:
+        """(rows, targets) the regression function."""
+        if self._ensembles is None:
+            return self._by_blocks(self._solution, X)
+        X = dense(X)
+        return np.hstack([self._by_blocks(ensemble, X) for ensemble in self._ensembles])
+
+    def _predictive_variance(self, X: Any) -> np.ndarray:
+        """(rows,) variance of the prediction in units of the noise."""
+        return self._by_blocks(self._method().variance(self._learned, self._solution), X)
+
+    def _uncertain_directions(self, X: Any) -> np.ndarray:
+        """(rows, q) directions of some rows, whose squared lengths are the predictive variances."""
+        return self._method().directions(self._learned, self._solution, X)
+
+    def _by_blocks(self, function: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
+        with predicting(self):
+            return by_blocks(function, X, self.n_threads, progress=self.progress)
+
+    # --- what is told -------------------------------------------------------------------------------
+
+    def _warn_if_a_column_is_lost(self, rows: Any, method: Method) -> None:
+        column = method.settings.kernel.drowned_column(rows, method.rcond)
+        if column is not None:
+            values = rows[:, column]
+            warn_user(
+                f"Column {column} varies by {values.std():.2g} around {values.mean():.2g}, which "
+                f"kernel={self.kernel!r} cannot tell from a constant: it has no effect. Use "
+                f'scale="standard", or take the means of the columns off.'
+            )
+
+    def _warn_if_rounding_decides(self, method: Method) -> None:
+        share = max(self._solution.rounding(), method.ignored(self._solution))
+        if share > _TOLD:
+            warn_user(
+                f"Rounding may move predictions by {min(share, 1):.0e} of the labels' deviation, and "
+                f"far from the labels by more: with sigma={self._learned.sigma:g} rows are so alike "
+                f"that so small a ridge does not settle them. Give a larger ridge, or a smaller sigma."
+            )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags

@@ -1,0 +1,193 @@
+"""Methods of XNV and XKS: canonical features, more rows, and merged fits."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from twinviews._system.threads import one_blas_thread
+from twinviews.estimators._all_or_nothing import all_or_nothing, fitting
+from twinviews.estimators._base import SemiSupervisedEstimator
+from twinviews.estimators._checks import check_choice, check_count, check_number
+from twinviews.estimators._correlated_views import AllRows, CorrelationSettings
+from twinviews.estimators._inputs import check_present_rows
+from twinviews.method.correlation import CanonicalBasis
+from twinviews.method.moments import Moments
+from twinviews.method.views import View
+from twinviews.passes.labeled_rows import LabeledRows
+from twinviews.passes.scaling import ScaledTable
+from twinviews.tables import Block, Table
+
+
+def check_correlation_parameters(model: Any) -> None:
+    check_count("n_components", model.n_components)
+    check_number("correlation_ridge", model.correlation_ridge, least=0)
+    check_number("canonical_weight", model.canonical_weight, least=0)
+    check_choice("cca", model.cca, ("exact", "randomized"))
+    ratio: Any = model.sketch_ratio
+    if not isinstance(ratio, Real) or not 0 < float(ratio) <= 1:
+        raise ValueError(f"sketch_ratio={ratio!r} must be above 0 and at most 1.")
+
+
+def correlation_settings(model: Any) -> CorrelationSettings:
+    sketch_ratio = model.sketch_ratio if model.cca == "randomized" else None
+    return CorrelationSettings(model.correlation_ridge, model.canonical_weight, sketch_ratio)
+
+
+def _all_rows(model: Any, what: str, error: type[Exception] = ValueError) -> AllRows:
+    """The sums over all rows, which a small model file leaves out."""
+    all_rows = model._learned.all_rows
+    if all_rows is None:
+        raise error(
+            f"{what} needs both views and the sums over all rows, which the file of this model left "
+            f"out to be small. Save the model of the fit with save_model(model, path, whole=True)."
+        )
+    assert isinstance(all_rows, AllRows), "it has been learned"
+    return all_rows
+
+
+def _learned_from_all_rows(model: Any, name: str) -> AllRows:
+    if "_learned" not in vars(model):
+        raise AttributeError(f"{type(model).__name__!r} object has no attribute {name!r}")
+    return _all_rows(model, name, AttributeError)
+
+
+def views_(self: Any) -> tuple[View, View]:
+    """Both views: functions x -> z(x)."""
+    return _learned_from_all_rows(self, "views_").views
+
+
+def basis_(self: Any) -> CanonicalBasis:
+    """Canonical directions of both views, one per column, and their correlations."""
+    _learned_from_all_rows(self, "basis_")
+    found: CanonicalBasis = self._learned.basis
+    return found
+
+
+def transform(self: Any, X: Any) -> np.ndarray:
+    """Canonical features: view 1 in its canonical basis, the most correlated direction first.
+
+    Over the rows of the fit each has mean 0 and variance 1 (without an intercept: mean square 1);
+    without a correlation ridge they are uncorrelated too.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+    Returns
+    -------
+    array of shape (n_samples, len(correlations_))
+    """
+    X = self._prepared(X)
+    features: np.ndarray = self._by_blocks(self._learned.view, X) - self._learned.offsets[0]
+    return features
+
+
+def transform_pair(self: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Canonical features of both views; column j of one correlates with column j of the other."""
+    check_is_fitted(self)
+    _, second = _all_rows(self, "transform_pair").views
+    X = self._prepared(X)
+    learned = self._learned
+    second = View(second.columns, second.W @ learned.basis.B2)
+    return (
+        self._by_blocks(learned.view, X) - learned.offsets[0],
+        self._by_blocks(second, X) - learned.offsets[1],
+    )
+
+
+def partial_fit(
+    self: Any, X: Any, y: Any = None, classes: Any = None, *, sample_weight: Any = None
+) -> Any:
+    """Take in more rows, with landmarks, sigma and all rows so far kept.
+
+    The first call is a ``fit``, which fixes the landmarks: its rows should be typical of all.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
+        Their labels, missing ones marked as in ``fit``; None if none is known.
+    classes : array-like, optional
+        For classifiers, classes to expect besides those seen. Not needed: a class may come later.
+    sample_weight : array-like of shape (n_samples,), optional
+        As in ``fit``.
+
+    Returns
+    -------
+    self
+    """
+    fitted = "_learned" in vars(self)
+    if fitted:
+        _all_rows(self, "partial_fit")
+    with all_or_nothing(self):
+        self._expect_classes(classes)
+        if fitted:
+            return _add_rows(self, X, y, sample_weight)
+        self._check_parameters()
+        return self._fit_blocks(self._open_arrays(X, y, None, sample_weight))
+
+
+def _add_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+    X = model._as_numbers(X)
+    if y is None:
+        y = np.full(X.shape[0], None)
+    X, y, weight = check_present_rows(X, y, sample_weight)
+    block = Block(X, y.reshape(len(y), -1), weight)
+    table: Table = model._in_memory(block)
+    if model._scaling is not None:
+        table = ScaledTable(table, model._scaling)
+    with fitting(model), one_blas_thread():
+        moments = model._method().moments_of_table(model._learned.all_rows, table)
+    labeled = LabeledRows.of(*block, model.missing_label).scaled(model._scaling)
+    return _take_in(model, moments, labeled, X.shape[0] - labeled.count)
+
+
+def merge(self: Any, other: Any) -> Any:
+    """Take in the rows of another fit that has the same landmarks and sigma.
+
+    Two fits on parts of a table, merged, are one fit on the whole.
+
+    Parameters
+    ----------
+    other : estimator of the same class, fitted
+        It is not changed.
+
+    Returns
+    -------
+    self
+    """
+    check_is_fitted(self)
+    check_is_fitted(other)
+    if type(other) is not type(self) or not _same_views(self, other):
+        raise ValueError(
+            f"These two cannot be merged: their views differ (sigma {self._learned.sigma:g} and "
+            f"{other._learned.sigma:g}). Give both the same landmarks (or random_state) and sigma."
+        )
+    theirs = _all_rows(other, "merge")
+    with all_or_nothing(self):
+        return _take_in(self, theirs.moments, theirs.labeled, other.n_unlabeled_)
+
+
+def _same_views(model: SemiSupervisedEstimator, other: SemiSupervisedEstimator) -> bool:
+    ours, theirs = _all_rows(model, "merge"), _all_rows(other, "merge")
+    if model._encoder != other._encoder:
+        return False
+    if model._scaling is not None and not model._scaling.same_as(other._scaling):
+        return False
+    probe = np.linspace(-1, 1, 5 * model._width).reshape(5, -1)
+    first, second = ours.columns(probe), theirs.columns(probe)
+    return first.shape == second.shape and bool(np.array_equal(first, second))
+
+
+def _take_in(model: Any, moments: Moments, labeled: LabeledRows, n_unlabeled: int) -> Any:
+    """Solve again with the sums and the labels of more rows."""
+    labeled = model._learned.all_rows.labeled.merge(labeled)
+    problems = model._read_problems(labeled, model._one_column)
+    model.n_unlabeled_ += n_unlabeled
+    with fitting(model), one_blas_thread():
+        model._learned = model._method().take_in(model._learned, moments, labeled, problems)
+        return model._solve(problems, labeled.count)

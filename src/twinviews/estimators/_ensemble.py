@@ -1,0 +1,178 @@
+"""Step 4, beyond the paper: other methods join the correlated views, weighted by held-out error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from twinviews._system.threads import one_blas_thread
+from twinviews.ensemble.builtin_members import BUILT_IN, member_factory
+from twinviews.ensemble.correlated_views import ViewRidge
+from twinviews.ensemble.ensembles import (
+    LEAST_LABELS,
+    MOST_LABELS,
+    ClassificationEnsemble,
+    RegressionEnsemble,
+    classification_ensemble,
+    regression_ensemble,
+)
+from twinviews.ensemble.estimator_member import EstimatorMember
+from twinviews.ensemble.member import Labeled, MemberContext, MemberSpec, Recipe
+from twinviews.ensemble.scales import STANDARD, scales_of
+from twinviews.estimators._checks import AUTO
+from twinviews.estimators._solution import Solution
+from twinviews.method.intervals import LeftOut
+from twinviews.method.labeled_problem import LabeledProblem
+from twinviews.passes.scaling import Scale, Scaling
+
+Members = list[Any]  # of names, estimators, (name, estimator) pairs and recipes
+
+
+def check_members(members: Any, committee: Any) -> None:
+    """Both parameters as they may be: ``committee`` is the older name, for the built-in members."""
+    if not isinstance(committee, str) and not isinstance(committee, (bool, np.bool_)):
+        raise ValueError(f'committee={committee!r} must be True, False or "auto".')
+    if isinstance(committee, str) and committee != AUTO:
+        raise ValueError(f'committee={committee!r} must be True, False or "auto".')
+    if members is None or (isinstance(members, str) and members == AUTO):
+        return
+    if isinstance(members, str) or not isinstance(members, Sequence):
+        raise ValueError(
+            f'members={members!r} must be "auto", None or a list, such as ["built-in", estimator].'
+        )
+    if committee is not AUTO and committee != AUTO:
+        raise ValueError(
+            f"committee={committee!r} does not go with a list of members. Leave committee out: it is "
+            f'the older name for members=None (False) and members=["built-in"] (True).'
+        )
+    for member in members:
+        _check_member(member)
+
+
+def _check_member(member: Any) -> None:
+    if isinstance(member, str):
+        member_factory(member)
+        return
+    name, found = _named(member)
+    fits = hasattr(found, "fit") and (hasattr(found, "predict") or hasattr(found, "names"))
+    if not isinstance(name, str) or not fits:
+        raise ValueError(
+            f"members has {member!r:.80}, which is not a name, an estimator with fit and predict, a "
+            f"pair of both, or a recipe with names and fit."
+        )
+
+
+def _named(member: Any) -> tuple[Any, Any]:
+    if isinstance(member, tuple) and len(member) == 2:
+        return member
+    return type(member).__name__, member
+
+
+def members_asked_for(members: Any, committee: Any, by_itself: bool) -> Members | None:
+    """The members that are to join, None for the views alone; ``by_itself``: what "auto" means."""
+    if not isinstance(committee, str):
+        return [BUILT_IN] if committee else None
+    if isinstance(members, str):
+        return [BUILT_IN] if by_itself else None
+    return list(members) if members else None
+
+
+def specs_of(members: Members, own: Recipe, context: MemberContext) -> list[MemberSpec]:
+    """What is to be fitted: the correlated views first, then the members in their order."""
+    specs = [MemberSpec(STANDARD, own)]
+    for member in members:
+        if isinstance(member, str):
+            specs += member_factory(member)(context)
+            continue
+        name, found = _named(member)
+        if isinstance(found, BaseEstimator) or hasattr(found, "predict"):
+            found = EstimatorMember(name, found, context.n_classes)
+        specs.append(MemberSpec(STANDARD, found, in_threads=False))
+    return specs
+
+
+class EnsembleFit:
+    """How ensembles are fitted: members, unlabeled rows and the options of the estimator."""
+
+    def __init__(
+        self,
+        members: Members,
+        unlabeled: np.ndarray,
+        scaling: Scale | None,
+        *,
+        n_threads: int | None,
+        progress: bool,
+        seed: int,
+    ) -> None:
+        self.members, self.unlabeled = members, unlabeled
+        # What columns were divided by, where that is all that was done to them.
+        plain = isinstance(scaling, Scaling) and scaling.clip is None
+        self.units = scaling.spread if plain and isinstance(scaling, Scaling) else None
+        self.n_threads, self.progress, self.seed = n_threads, progress, seed
+
+    def classification(self, solution: Solution) -> list[ClassificationEnsemble] | None:
+        """One ensemble for all classes; None if labels are too few."""
+        (problem,) = solution.problems
+        if len(problem.Y) < LEAST_LABELS:
+            return None
+        few = labels_of_members(problem)
+        context = self._context(n_classes=max(problem.Y.shape[1], 2))
+        own = _own_recipe(solution, problem, np.arange(problem.Y.shape[1]))
+        labeled = Labeled(dense(few.X), few.Y, few.weight)
+        specs = specs_of(self.members, own, context)
+        with one_blas_thread(look=False) as allowed:
+            threads = self.n_threads or allowed
+            return [classification_ensemble(labeled, specs, context, threads, progress=self.progress)]
+
+    def regression(self, solution: Solution) -> list[RegressionEnsemble] | None:
+        """An ensemble for each target; None if labels of one are too few."""
+        if min(len(problem.Y) for problem in solution.problems) < LEAST_LABELS:
+            return None
+        context = self._context(n_classes=0)
+        found: dict[int, RegressionEnsemble] = {}
+        with one_blas_thread(look=False) as allowed:
+            threads = self.n_threads or allowed
+            for problem in solution.problems:
+                few = labels_of_members(problem)
+                for place, target in enumerate(problem.targets):
+                    labeled = Labeled(dense(few.X), few.Y[:, [place]], few.weight)
+                    own = _own_recipe(solution, problem, np.array([place]))
+                    specs = specs_of(self.members, own, context)
+                    found[int(target)] = regression_ensemble(
+                        labeled, specs, context, threads, progress=self.progress
+                    )
+        return [found[target] for target in sorted(found)]
+
+    def _context(self, n_classes: int) -> MemberContext:
+        scales = scales_of(self.unlabeled, self.units, classes=n_classes > 0)
+        return MemberContext(self.unlabeled.shape[1], n_classes, scales, self.unlabeled, self.seed)
+
+
+def labels_of_members(problem: LabeledProblem) -> LabeledProblem:
+    """The labels that members are fitted to."""
+    return problem.first(MOST_LABELS)
+
+
+def _own_recipe(solution: Solution, problem: LabeledProblem, places: np.ndarray) -> ViewRidge:
+    """The correlated views as a member; labels beyond the members' most count for it too."""
+    beyond = None
+    if len(problem.Y) > MOST_LABELS:
+        weight = problem.weight[MOST_LABELS:]
+        rows = problem.distinct[problem.place[MOST_LABELS:]]
+        beyond = Labeled(rows, problem.Y[MOST_LABELS:][:, places], weight / weight.sum())
+    return ViewRidge(solution.view, solution.penalty, solution.fit_intercept, beyond)
+
+
+def left_out_of(ensemble: RegressionEnsemble, problem: LabeledProblem, place: int) -> LeftOut:
+    """The ensembles without a fold, and how far off they are from its labels."""
+    some = labels_of_members(problem)
+    residual = some.Y[:, place] - ensemble.held_out[:, 0]
+    return LeftOut(ensemble.without_folds, ensemble.fold_of, residual, some.weight)
+
+
+def dense(X: Any) -> np.ndarray:
+    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)

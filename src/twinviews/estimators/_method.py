@@ -1,0 +1,180 @@
+"""What differs between methods: where features come from, and how their coefficients are penalised."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+from twinviews._system.threads import one_blas_thread
+from twinviews.estimators._checks import AUTO
+from twinviews.estimators._solution import Solution
+from twinviews.method.kernels import Kernel
+from twinviews.method.labeled_problem import LabeledProblem, labeled_blocks
+from twinviews.method.regression import LabeledBlock, solve_ridge
+from twinviews.method.tuning import (
+    MOST_LABELS,
+    PROBE_ROWS,
+    Candidate,
+    Choice,
+    choose_penalty,
+    choose_sigma,
+)
+from twinviews.method.views import View
+from twinviews.passes.first_pass import FirstPass
+from twinviews.tables import Table
+
+Problems = Sequence[LabeledProblem]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Parameters that all methods share, as the user gave them."""
+
+    estimator: str  # name of the class, for errors
+    kernel: Kernel
+    sigma: Any  # a number or "auto"
+    ridge: Any  # a number or "auto"
+    fit_intercept: bool
+    n_threads: int | None
+    seed: int
+
+
+class Learned(Protocol):
+    """What steps 1 and 2 have learned from all rows."""
+
+    @property
+    def sigma(self) -> float: ...
+
+    def attributes(self) -> dict[str, Any]:
+        """What of it a user can look at, by name."""
+        ...
+
+
+class Solved(NamedTuple):
+    """Step 3, done."""
+
+    solution: Solution
+    values: dict[str, Any]  # numbers that were given or chosen, by parameter name
+    left_out: list[np.ndarray]  # of each problem: predictions of its rows by the fits without them
+
+
+class Method(ABC):
+    """Features from all rows (steps 1 and 2), then ridge regression on the labels (step 3)."""
+
+    rcond: float  # eigenvalues of a kernel matrix up to this share of the largest are zero
+    # Small matrices are slower on a BLAS with several threads; methods on N x N matrices want it.
+    large_matrices: ClassVar[bool] = False
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    # --- what a method provides ---------------------------------------------------------------------
+
+    def sample_size(self) -> int:
+        """Distinct rows that the first pass must sample."""
+        return PROBE_ROWS
+
+    @abstractmethod
+    def learn(self, table: Table, first_pass: FirstPass, problems: Problems) -> Any:
+        """Steps 1 and 2: what the features are made of, from all rows."""
+
+    @abstractmethod
+    def features(self, learned: Any, problems: Problems) -> View:
+        """The features to regress on; some methods make them of the labeled rows."""
+
+    @abstractmethod
+    def penalties(self, learned: Any, view: View) -> list[Candidate]:
+        """Penalties on the coefficients of the features, one for each choice there is."""
+
+    @abstractmethod
+    def ridge_grid(self, view: View) -> np.ndarray:
+        """Values of the ridge to choose from when it is "auto"."""
+
+    # --- what a method may do differently -----------------------------------------------------------
+
+    def choose(self, learned: Any, view: View, problems: Problems) -> tuple[View, Choice]:
+        """The features to regress on and their penalty, by leave-one-out error where "auto"."""
+        candidates, ridges = self.penalties(learned, view), self.ridges(view)
+        if len(candidates) > 1 or len(ridges) > 1:
+            return view, self.least_error(candidates, view, problems)
+        values, penalty = candidates[0]
+        return view, Choice(np.nan, {**values, "ridge": float(ridges[0])}, penalty + ridges[0])
+
+    def labeled_features(self, view: View, problems: Problems) -> LabeledFeatures:
+        """The features of the labeled rows of each problem, some rows at a time."""
+        return labeled_blocks(problems, view)
+
+    def ignored(self, solution: Solution) -> float:
+        """Share of a direction, taken as zero in the features, that the ridge would have let in."""
+        return 0.0
+
+    def variance(self, learned: Any, solution: Solution) -> Callable[[Any], np.ndarray]:
+        """Rows -> (rows,) variance of their predictions, in units of the noise."""
+        predictive = solution.predictive_variance()
+        return lambda X: predictive.variance(solution.view(X))
+
+    def directions(self, learned: Any, solution: Solution, X: Any) -> np.ndarray:
+        """(rows, q) directions whose squared lengths are the predictive variances."""
+        return solution.predictive_variance().directions(solution.view(X))
+
+    # --- what all methods share ---------------------------------------------------------------------
+
+    def solve(self, learned: Any, problems: Problems) -> Solved:
+        """Step 3: choose what is left to choose, then one ridge regression of the labels."""
+        view, choice = self.choose(learned, self.features(learned, problems), problems)
+        n_targets = sum(len(problem.targets) for problem in problems)
+        coef, intercept = np.zeros((view.W.shape[1], n_targets)), np.zeros(n_targets)
+        left_out = []
+        for problem, blocks in zip(problems, self.labeled_features(view, problems), strict=True):
+            fit, predicted = solve_ridge(
+                blocks, choice.penalty, n=len(problem.Y), intercept=self.settings.fit_intercept
+            )
+            coef[:, problem.targets], intercept[problem.targets] = fit
+            left_out.append(predicted)
+        solution = Solution(
+            view,
+            choice.penalty,
+            tuple(problems),
+            coef,
+            intercept,
+            View(view.columns, view.W @ coef),
+            self.settings.fit_intercept,
+            self.landmarks_are_labeled,
+        )
+        return Solved(solution, choice.values, left_out)
+
+    landmarks_are_labeled: ClassVar[bool] = False
+
+    def ridges(self, view: View) -> np.ndarray:
+        """The given ridge, or those to choose from."""
+        ridge = self.settings.ridge
+        return self.ridge_grid(view) if ridge == AUTO else np.array([float(ridge)])
+
+    def least_error(self, candidates: Sequence[Candidate], view: View, problems: Problems) -> Choice:
+        """The penalty of least leave-one-out error on these features."""
+        few = [problem.first(MOST_LABELS) for problem in problems]
+        return choose_penalty(
+            [view(problem.X) for problem in few],
+            few,
+            candidates,
+            self.ridges(view),
+            intercept=self.settings.fit_intercept,
+        )
+
+    def choose_sigma(self, rows: Any, error_of: Callable[[float], float]) -> float:
+        """The given sigma, or the one of least error about the kernel's natural one."""
+        settings = self.settings
+        if settings.sigma != AUTO:
+            return float(settings.sigma)
+        natural = settings.kernel.natural_sigma(rows[:PROBE_ROWS])
+        if not settings.kernel.sigma_matters:
+            return natural
+        with one_blas_thread() as allowed:
+            return choose_sigma(error_of, natural, settings.n_threads or allowed)
+
+
+LabeledFeatures = list[Callable[[], Iterable[LabeledBlock]]]

@@ -1,0 +1,185 @@
+"""Regression: numbers to predict, their intervals and their error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
+from sklearn.utils import Tags, check_consistent_length
+
+from twinviews.ensemble.ensembles import RegressionEnsemble
+from twinviews.estimators._all_or_nothing import predicting
+from twinviews.estimators._base import SemiSupervisedEstimator
+from twinviews.estimators._checks import check_flag
+from twinviews.estimators._ensemble import EnsembleFit, dense, labels_of_members, left_out_of
+from twinviews.estimators._method import Problems
+from twinviews.estimators._weights import labeled_rows_to_score
+from twinviews.method.intervals import LeftOut, deviation, interval_ends
+from twinviews.passes.targets import read_numbers
+
+
+class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
+    """Numbers to predict: one column of y, or several that share one pass over the rows."""
+
+    loo_error_: float | np.ndarray
+    intercept_: float | np.ndarray
+
+    def _read_targets(self, y: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
+        numbers = read_numbers(y, self.missing_label)
+        return numbers.reshape(len(numbers), -1), {}
+
+    def _expect_classes(self, classes: Any) -> None:
+        if classes is not None:
+            raise ValueError("classes is for classifiers; a regressor predicts numbers.")
+
+    def _judge(self, problems: Problems, held_out: Sequence[np.ndarray]) -> None:
+        coef, intercept = self._solution.coef, self._solution.intercept
+        errors = np.empty(len(intercept))
+        for problem, predicted in zip(problems, held_out, strict=True):
+            squared = np.square(problem.Y - predicted)
+            errors[problem.targets] = problem.weight @ squared + problem.spread
+        if self._one_column:
+            self.coef_, self.intercept_ = coef[:, 0], float(intercept[0])
+            self.loo_error_ = float(errors[0])
+        else:
+            self.coef_, self.intercept_, self.loo_error_ = coef.T, intercept, errors
+
+    def _fit_ensembles(self, fit: EnsembleFit) -> list[RegressionEnsemble] | None:
+        return fit.regression(self._solution)
+
+    def _judge_ensembles(self) -> None:
+        assert self._ensembles is not None, "there are some"
+        few = [labels_of_members(problem) for problem in self._solution.problems]
+        held_out = [
+            np.hstack([self._ensembles[int(target)].held_out for target in some.targets])
+            for some in few
+        ]
+        self._judge(few, held_out)
+
+    def predict(self, X: Any, return_std: bool = False) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+        """Predict numbers.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        return_std : bool, default=False
+            Whether to give for each row the deviation to expect of its true value, too: the root of
+            the squared error of labels that were left out, plus the spread of the fits without them.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_targets), as y was; with ``return_std`` two of them
+        """
+        check_flag("return_std", return_std)
+        X = self._prepared(X)
+        decision = self._decision(X)
+        predicted = decision[:, 0] if self._one_column else decision
+        if not return_std:
+            return predicted
+        return predicted, self._from_left_out_fits(X, deviation)
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
+        """An interval for the true value of each row, by jackknife+.
+
+        Fits that have not seen a label tell how far off they are from it. Whatever the data, at least
+        1 - 2 (1 - coverage) of new rows are inside, and in practice close to ``coverage``, provided
+        that the labeled rows were drawn like the new ones. Several labels of the same row count as
+        their mean.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        coverage : float, default=0.9
+            Above 0 and below 1. With fewer than about 1 / (1 - coverage) labels the ends are infinite.
+
+        Returns
+        -------
+        array of shape (n_samples, 2) or (n_samples, n_targets, 2): lower and upper end
+        """
+        ends = _interval_ends(coverage)
+        return self._from_left_out_fits(self._prepared(X), ends)
+
+    def _from_left_out_fits(
+        self, X: Any, statistic: Callable[[np.ndarray, LeftOut], np.ndarray]
+    ) -> np.ndarray:
+        """A statistic of what the fits without some labels predict at each row, target by target."""
+        found = []
+        for target in range(len(self._solution.intercept)):
+            with predicting(self):
+                left_out = self._left_out(target)
+
+            def of_block(rows: Any, left_out: LeftOut = left_out) -> np.ndarray:
+                return statistic(left_out.predict(rows), left_out)
+
+            found.append(self._by_blocks(of_block, X))
+        return found[0] if self._one_column else np.stack(found, axis=1)
+
+    def _left_out(self, target: int) -> LeftOut:
+        """The fits without some labels: each row in closed form, or the folds of an ensemble."""
+        if self._ensembles is None:
+            return self._solution.left_out(target)
+        return left_out_of(self._ensembles[target], *self._solution.problem_of(target))
+
+    def _row_uncertainty(self, X: Any) -> np.ndarray:
+        """Predictive variance; with ensembles, that of those without a fold, summed over targets."""
+        if self._ensembles is None:
+            return self._predictive_variance(X)
+        total = np.zeros(X.shape[0])
+        for target in range(len(self._ensembles)):
+            left_out = self._left_out(target)
+            noise = left_out.weight @ np.square(left_out.residual)
+            spread = self._by_blocks(left_out.predict, dense(X)).var(axis=1)
+            total += spread / noise if noise > 0 else spread
+        return total
+
+    def _prediction_columns(
+        self, X: np.ndarray, coverage: float | None = None
+    ) -> dict[str, np.ndarray]:
+        X = self._scaled(X)
+        columns = {"prediction": self._decision(X)}
+        if coverage is not None:
+            ends = self._from_left_out_fits(X, _interval_ends(coverage))
+            low, high = np.moveaxis(ends.reshape(len(X), -1, 2), 2, 0)
+            columns |= {"lower": low, "upper": high}
+        if self._one_column:
+            return {name: values[:, 0] for name, values in columns.items()}
+        return {
+            f"{name}_{target}": values[:, target]
+            for target in range(len(self._solution.intercept))
+            for name, values in columns.items()
+        }
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R^2 over the labeled rows; the mean over targets if there are several."""
+        predicted = self._decision(self._prepared(X))
+        truth = read_numbers(y, self.missing_label)
+        check_consistent_length(predicted, truth)
+        truth = truth.reshape(len(truth), -1)
+        if truth.shape[1] != predicted.shape[1]:
+            raise ValueError(
+                f"y has {truth.shape[1]} columns, and the model predicts {predicted.shape[1]} targets. "
+                f"Give one column for each target."
+            )
+        scores = []
+        for column, guess in zip(truth.T, predicted.T, strict=True):
+            known, of_known = labeled_rows_to_score(~np.isnan(column), sample_weight, predicted)
+            if len(known) == 1:
+                raise ValueError("y has one label only, and R² needs at least 2. Label more rows.")
+            scores.append(r2_score(column[known], guess[known], sample_weight=of_known))
+        return float(np.mean(scores))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _interval_ends(coverage: float) -> Callable[[np.ndarray, LeftOut], np.ndarray]:
+    if not isinstance(coverage, Real) or not 0 < coverage < 1:
+        raise ValueError(f"coverage={coverage!r} must be above 0 and below 1, such as 0.9.")
+    return partial(interval_ends, coverage=float(coverage))
