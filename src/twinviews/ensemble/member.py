@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Annotated, NamedTuple, Protocol
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from twinviews.passes.scaling import Scale
 class ScaledRows:
     """Labeled rows on one scale, and where they came from: a file holds X once for all scales."""
 
-    X: np.ndarray  # (m, D)
-    scale: Scale | None
+    X: Annotated[np.ndarray, "m D"]
+    scale: Annotated[Scale, "D"] | None
 
     @cached_property
     def rows(self) -> np.ndarray:
