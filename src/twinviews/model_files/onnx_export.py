@@ -24,9 +24,9 @@ from twinviews.ensemble.linear_ridge import Plane
 from twinviews.method.kernel_values import DistanceColumns, ProductColumns
 from twinviews.method.views import FourierColumns, Readout, View
 from twinviews.model_files.container import ModelFileError
-from twinviews.model_files.fields import OF_DISTANCE, OF_PRODUCT
+from twinviews.model_files.estimator_states import ESTIMATORS
 from twinviews.model_files.onnx_graph import Graph, Value
-from twinviews.model_files.states import MODELS
+from twinviews.model_files.schema import PROFILES
 from twinviews.passes.scaling import RankScaling, Scaling
 
 
@@ -61,7 +61,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str]) -> None:
     except ImportError as error:
         raise ImportError("export_onnx needs onnx. Use: pip install twinviews[onnx]") from error
     check_is_fitted(model)
-    if MODELS.get(type(model).__name__) is None:
+    if ESTIMATORS.get(type(model).__name__) is None:
         raise ValueError(f"{type(model).__name__} is not an estimator of twinviews.")
     if model._encoder is not None:
         raise ValueError(
@@ -209,7 +209,7 @@ def _(columns: DistanceColumns, X: Value) -> Value:
     D = len(columns.centre)
     U = (X - columns.centre) / _in_each(columns.sigma, D)
     q = U @ columns.right[:D] - (U * U).sum(1) * np.float64(0.5) + columns.right[-1]
-    return _PROFILES[OF_DISTANCE.name_of(columns.profile)](q)
+    return _PROFILES[PROFILES["kernel of distance"].name_of(columns.profile)](q)
 
 
 @_graph_of.register
@@ -219,7 +219,7 @@ def _(columns: ProductColumns, X: Value) -> Value:
     if columns.unit_length:
         X = X / (X * X).sum(1).sqrt().at_least(np.finfo(float).tiny)
     product = X @ columns.right
-    name = OF_PRODUCT.name_of(columns.profile)
+    name = PROFILES["kernel of product"].name_of(columns.profile)
     return product if isinstance(name, str) else (product + np.float64(1)).power(name["polynomial"])
 
 
