@@ -318,12 +318,17 @@ def check_answers(model):
         assert np.isfinite(found[0]).all()
 
 
+def refusals(path):
+    """How the line begins that says why a file is refused."""
+    return (f"{path} is not a valid model file: ", f"{path} is from another version of twinviews: ")
+
+
 def outcome(path):
     """What becomes of a file: refused in one line that names it, or loaded."""
     try:
         model = load_model(path)
     except ValueError as error:
-        if str(error).startswith(f"{path} is no model file to rely on: "):
+        if str(error).startswith(refusals(path)):
             return "refused"
         raise
     check_answers(model)

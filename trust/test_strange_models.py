@@ -36,7 +36,7 @@ def refused(path):
     try:
         load_model(path)
     except ValueError as error:
-        return str(error).startswith(f"{path} is no model file to rely on: ")
+        return str(error).startswith(forged_models.refusals(path))
     return False
 
 

@@ -426,7 +426,7 @@ def test_a_kind_that_is_said_is_believed(folder):
         (["predict", "{model}", "{table}", "-o", "{table}"], 3, "is read or written already"),
         (["predict", "{model}", "{table}", "-o", "{model}"], 3, "is read or written already"),
         (["fit", "{table}", "--target", "age", "--kind", "zip", "-o", "m"], 2, "must be a column, ="),
-        (["predict", "{table}", "{table}", "-o", "out.csv"], 3, "no model file to rely on"),
+        (["predict", "{table}", "{table}", "-o", "out.csv"], 3, "not a valid model file"),
         (["predict", "no.twinviews", "{table}", "-o", "out.csv"], 4, "No such file"),
         (["predict", "{model}", "{table}", "-o", "out.doc"], 3, "says no format that is written"),
         (
@@ -440,7 +440,7 @@ def test_a_kind_that_is_said_is_believed(folder):
             "1.5 is not in the range",
         ),
         (["predict", "{model}", "{table}", "-o", "-", "--json"], 2, "both mean standard output"),
-        (["inspect", "{table}"], 3, "no model file to rely on"),
+        (["inspect", "{table}"], 3, "not a valid model file"),
         (["compare", "{table}"], 2, "TABLE and --target go together"),
     ],
 )

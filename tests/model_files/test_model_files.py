@@ -156,7 +156,7 @@ def test_every_kind_of_member_comes_back(tmp_path, monkeypatch):
     names = np.where(X[:, 0] > 0.1, "yes", "no").astype(object)
     names[60:] = None
     model = XNVClassifier(n_components=4, random_state=0).fit(X, names)
-    kinds = {type(member.fit).__name__ for member in model._committees[0].members}
+    kinds = {type(member.fit).__name__ for member in model._ensembles[0].members}
     assert kinds == {"BoostedClasses", "InMetric", "OverAnchors", "Plane", "Readout"}
     assert_same_model(trip(model, tmp_path), model, X[:30])
 
@@ -175,7 +175,9 @@ def test_a_whole_file_goes_on_with_more_rows(name, sigma, tmp_path):
     X, more = rows(), rows(30, seed=3)
     label = numbers if name.endswith("Regressor") else classes
     model = fitted(name, X, label(X), sigma=sigma)
-    assert isinstance(model._columns, TwinFeatures) == (name == "XNVRegressor" and sigma == 20)
+    assert isinstance(model._learned.all_rows.columns, TwinFeatures) == (
+        name == "XNVRegressor" and sigma == 20
+    )
     loaded = trip(model, tmp_path, whole=True)
     assert_same_model(loaded, model, X, whole=True)
     assert same(loaded.transform_pair(X), model.transform_pair(X))
@@ -471,8 +473,8 @@ def test_only_the_canonical_header_is_read(tiny, tmp_path):
         text.replace(":", ": ", 1),
         json.dumps(header, separators=(",", ":"))[::-1],
         text.replace('"twinviews"', '"\\u0074winviews"'),
-        text.replace('"sigma_":1.0', '"sigma_":1.00'),
-        text.replace('"sigma_":1.0', '"sigma_":1e999'),
+        text.replace('"sigma":1.0', '"sigma":1.00'),
+        text.replace('"sigma":1.0', '"sigma":1e999'),
         text.replace('"about":{}', '"about":' + "[" * 100_000 + "]" * 100_000),
         "[]",
         "",
@@ -511,7 +513,7 @@ def test_naming_one_thing_many_times_does_not_make_it_many(regressor, tmp_path):
     fit = next(node for node in header["objects"] if node["kind"] == "InMetric")
     many = {**header, "objects": header["objects"] + [fit] * 50_000}
     refuse(path, sealed(many, arrays), "to read it would take more than")
-    committee = next(node for node in header["objects"] if node["kind"] == "NumberCommittee")
+    committee = next(node for node in header["objects"] if node["kind"] == "RegressionEnsemble")
     committee["members"] *= 50_000
     refuse(path, sealed(header, arrays), "to read it would take more than")
 
@@ -543,26 +545,32 @@ def change_model(part, **fields):
 @pytest.mark.parametrize(
     ("forge", "message"),
     [
-        (change("Scaling", clip=-3.0), "Scaling.clip: -3.0 is no number"),
-        (change("DistanceColumns", sigma=0.0), "DistanceColumns.sigma: 0.0 is no number"),
-        (change("DistanceColumns", profile="own"), "'own' is no kernel"),
-        (change("NumberCommittee", bounds=[1.0, 0.0]), "bounds"),
-        (change("NumberCommittee", members=[]), "no list of at least 1"),
+        (change("Scaling", clip=-3.0), "Scaling.clip: -3.0 is not a number"),
+        (change("DistanceColumns", sigma=0.0), "DistanceColumns.sigma: 0.0 is not a number"),
+        (change("DistanceColumns", profile="own"), "'own' is not a kernel"),
+        (change("RegressionEnsemble", bounds=[1.0, 0.0]), "bounds"),
+        (change("RegressionEnsemble", members=[]), "not a list of at least 1"),
         (change("Member", scale="../../etc"), "scale '../../etc', which there is not"),
-        (change("Member", extra=1), "one too many: 'extra'"),
+        (change("Member", extra=1), "Member has the field 'extra', which .* does not know"),
         (change("Member", fit=10_000), "no object 10000"),
-        (change("Member", weight=1), "Member.weight: 1 is no number"),
-        (change("InMetric", metric=0), "has no business"),
-        (change("InMetric", kind="os.system"), "unknown kind, 'os.system'"),
+        (change("Member", weight=1), "Member.weight: 1 is not a number"),
+        (change("InMetric", metric=0), "does not belong"),
+        (
+            change("InMetric", kind="os.system"),
+            "an object of the kind 'os.system', which .* does not know",
+        ),
         (change_model("state", n_features_in_=3), "3 columns do not become 2 numbers"),
         (change_model("state", _one_column=True), "one column of labels does not go with 2 targets"),
         (change_model("state", feature_names_in_=["a"]), "size F is 2 in one place and 1 in another"),
         (change_model("parameters", sigma="own"), "sigma='own' must be a finite number"),
         (change_model("parameters", n_threads=10**6), "n_threads=1000000"),
-        (change_model("parameters", random_state="now"), "random_state='now' is no seed"),
+        (change_model("parameters", random_state="now"), "random_state='now' is not a seed"),
         (change_model("parameters", kernel={"code": "os"}), "not a plain value"),
-        (lambda header: header["model"].update({"class": "Popen"}), "class 'Popen' is not known"),
-        (lambda header: header["model"]["state"].pop("sigma_"), "lacks a field .* 'sigma_'"),
+        (
+            lambda header: header["model"].update({"class": "Popen"}),
+            "class 'Popen', which .* does not know",
+        ),
+        (lambda header: header["model"]["state"].pop("_seed"), "lacks the field '_seed'"),
         (lambda header: header["objects"].append(header["objects"][0]), "belongs to nothing"),
         (lambda header: header["arrays"][0].update(dtype="|O"), "dtype '|O'"),
         (lambda header: header.update(about=[]), "about"),
@@ -586,7 +594,9 @@ def test_each_field_is_checked(forge, message, regressor, tmp_path):
 )
 def test_sums_are_of_the_views_that_are_there(forge, message, tmp_path):
     model = fitted("XNVRegressor", X := rows(), numbers(X), sigma=20.0)
-    model._columns = forge(model._columns)
+    all_rows = model._learned.all_rows
+    forged = replace(all_rows, columns=forge(all_rows.columns))
+    model._learned = replace(model._learned, all_rows=forged)
     with pytest.raises(ValueError, match=message):
         save_model(model, tmp_path / "model", whole=True)
 
@@ -596,8 +606,9 @@ def test_labeled_rows_are_those_of_the_kernel(name, tmp_path):
     X = rows()
     model = fitted(name, X, numbers(X) if name.endswith("Regressor") else classes(X))
     save_model(model, tmp_path / "model")
-    problem = model._problems[0]
-    model._problems = [problem._replace(distinct=np.tile(problem.distinct, (9, 1)))]
+    problem = model._solution.problems[0]
+    problem = problem._replace(distinct=np.tile(problem.distinct, (9, 1)))
+    model._solution = replace(model._solution, problems=(problem,))
     with pytest.raises(ValueError, match="180 labeled rows, and a kernel of fewer"):
         save_model(model, tmp_path / "model")
 
@@ -611,8 +622,8 @@ def test_labeled_rows_are_those_of_the_kernel(name, tmp_path):
         (change("LevelCode", levels=["Bern", "Paris"]), "never counted"),
         (change("NumberCode", name="\ud800"), "is not Unicode"),
         (change("DateCode", of_day="yes"), "neither true nor false"),
-        (change("NumberCode", mean=None), "is no number"),
-        (change("LeftOut", why=3), "no text"),
+        (change("NumberCode", mean=None), "is not a number"),
+        (change("LeftOut", why=3), "not text"),
         (change_model("state", _encoder=None), "belongs to nothing"),
         (change_model("state", n_features_in_=9), "size F is"),
     ],

@@ -100,7 +100,7 @@ def test_a_committee_for_several_targets(all_sit, tmp_path):
 def test_a_committee_for_classes(names, all_sit, tmp_path):
     X = rows(90, 2)
     model = XNVClassifier(n_components=8, random_state=0).fit(X, classes(X, names, 40))
-    kinds = {type(member.fit).__name__ for member in model._committees[0].members}
+    kinds = {type(member.fit).__name__ for member in model._ensembles[0].members}
     assert kinds == {"BoostedClasses", "InMetric", "OverAnchors", "Plane", "Readout"}
     assert_same_classes(model, np.vstack([X, 3 * rows(20, 2, seed=1)]), tmp_path)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
@@ -51,7 +52,8 @@ class LevelCode:
     levels: tuple[str, ...]
     flag: bool
     known: tuple[str, ...]  # all that were counted, in order
-    shares: tuple[float, ...] = ()  # of the rows that have each; only where there are more than columns
+    # Of the rows that have each; only where there are more than columns.
+    shares: tuple[Annotated[float, ">= 0"], ...] = ()
 
     kind = "category"
 

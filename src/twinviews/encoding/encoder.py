@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count
-from typing import Any, TypeVar, get_args
+from typing import Annotated, Any, TypeVar, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +27,7 @@ KINDS = tuple(kind for kind in get_args(Kind) if kind not in ("empty", "other"))
 class Encoder:
     """A code for each input column, in their order."""
 
-    codes: tuple[Code, ...]
+    codes: Annotated[tuple[Code, ...], "F", ">= 1"]
 
     @property
     def names(self) -> list[str]:

@@ -11,6 +11,7 @@ Laplacian of that graph, seen by functions :math:`f(x) = z(x)^\top a`, is
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -29,8 +30,8 @@ _RIDGE = 1e-6
 class Anchors:
     """x -> weights of its nearest anchors, which sum to one."""
 
-    centres: np.ndarray  # (m, D)
-    neighbours: int
+    centres: Annotated[np.ndarray, "m D"]
+    neighbours: Annotated[int, ">= 1"]
 
     def __call__(self, X: Rows) -> np.ndarray:
         k = min(self.neighbours, len(self.centres) - 1)
@@ -56,9 +57,9 @@ def centres_of(unlabeled: np.ndarray, seed: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class OverAnchors:
-    anchors: Anchors
-    values: np.ndarray  # (m, t)
-    constant: np.ndarray  # (t,)
+    anchors: Annotated[Anchors, "m D"]
+    values: Annotated[np.ndarray, "m t"]
+    constant: Annotated[np.ndarray, "t"]
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         return self.anchors(X) @ self.values + self.constant

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar, nnls
@@ -64,8 +64,8 @@ def blend_numbers(held_out: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np
 
 
 class ClassBlend(NamedTuple):
-    weights: np.ndarray  # (J,)
-    sureness: np.ndarray  # (J,) factors on the members' decision values
+    weights: Annotated[np.ndarray, "j", ">= 0"]
+    sureness: Annotated[np.ndarray, "j"]  # factors on the members' decision values
     temper: float  # power of the blend's probabilities
 
 

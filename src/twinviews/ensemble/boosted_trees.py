@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -53,12 +54,13 @@ class Trees:
     asked at once, and nothing is walked.
     """
 
-    n_columns: int
-    baseline: np.ndarray  # (k,) one for two classes, else one for each class
-    feature: np.ndarray  # (rounds, k, 7) column that a node looks at
-    threshold: np.ndarray  # (rounds, k, 7) rows above it go right
-    left_out: np.ndarray  # (rounds, k, 7) bits of the leaves that going right rules out
-    value: np.ndarray  # (rounds, k, 8) what each leaf adds
+    n_columns: Annotated[int, "D", ">= 1"]
+    baseline: Annotated[np.ndarray, "k"]  # one for two classes, else one for each class
+    feature: Annotated[np.ndarray, "rounds k 7", "int64", "< D"]  # column that a node looks at
+    threshold: Annotated[np.ndarray, "rounds k 7"]  # rows above it go right
+    # Bits of the leaves that going right rules out.
+    left_out: Annotated[np.ndarray, "rounds k 7", "uint8"]
+    value: Annotated[np.ndarray, "rounds k 8"]  # what each leaf adds
 
     @classmethod
     def of(cls, model: HistGradientBoostingClassifier) -> Trees:
@@ -118,9 +120,10 @@ def _leaves_below(nodes: np.ndarray) -> dict[int, list[int]]:
 class BoostedClasses:
     """Decision values of boosted trees."""
 
-    trees: Trees
-    known: np.ndarray  # (k,) the classes that the labels had; a fold may lack some
-    n_classes: int
+    trees: Annotated[Trees, "D k"]
+    # The classes that the labels had; a fold may lack some.
+    known: Annotated[np.ndarray, "known", "int64"]
+    n_classes: Annotated[int, ">= 2", "<= 1000"]
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         decision = self.trees(X)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -33,17 +33,17 @@ UNLABELED_ROWS = 3000
 class Member(NamedTuple):
     name: str
     scale: str
-    weight: float
-    fit: Predictor
-    folds: tuple[Predictor, ...]
+    weight: Annotated[float, "> 0"]
+    fit: Annotated[Predictor, "D t"]
+    folds: Annotated[tuple[Annotated[Predictor, "D t"], ...], "f"]
 
 
 @dataclass(frozen=True)
 class Ensemble:
     """Fitted members and the scales that they see rows on."""
 
-    scales: Mapping[str, Scale | None]
-    members: tuple[Member, ...]
+    scales: Mapping[str, Annotated[Scale, "D"] | None]
+    members: Annotated[tuple[Annotated[Member, "D t f"], ...], "j", ">= 1"]
 
     def _scaled(self, X: np.ndarray) -> dict[str, np.ndarray]:
         """The rows on each scale that some member uses."""
@@ -79,8 +79,9 @@ class RegressionEnsemble(Ensemble):
     """
 
     bounds: tuple[float, float]
-    held_out: np.ndarray  # (m, 1) prediction of each labeled row by the fits without its fold
-    fold_of: np.ndarray  # (m,)
+    # Prediction of each labeled row by the fits without its fold.
+    held_out: Annotated[np.ndarray, "m t"]
+    fold_of: Annotated[np.ndarray, "m", "int64", "< f"]
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         """(rows, 1)"""
@@ -105,8 +106,8 @@ class RegressionEnsemble(Ensemble):
 class ClassificationEnsemble(Ensemble):
     """A mixture of its members' probabilities."""
 
-    blend: ClassBlend
-    held_out: np.ndarray  # (m, t) decision values of labeled rows, without their fold
+    blend: Annotated[ClassBlend, "j"]
+    held_out: Annotated[np.ndarray, "m t"]  # decision values of labeled rows, without their fold
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         """(rows, t) log-odds for two classes, log-probabilities for more."""

@@ -8,6 +8,7 @@ for their recursive feature machines, here at rows without labels), and fit agai
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -32,7 +33,7 @@ _WIDTHS = (0.5, 1.0, 2.0, 4.0, 8.0)
 class Metric:
     """x -> x L; L is a matrix, or a factor for each column."""
 
-    L: np.ndarray
+    L: Annotated[np.ndarray, "D | D D"]
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         return X * self.L if self.L.ndim == 1 else X @ self.L

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -14,8 +15,8 @@ _RIDGES = 10.0 ** np.arange(-5, 1.01, 0.5)
 
 @dataclass(frozen=True)
 class Plane:
-    coef: np.ndarray  # (D, t)
-    constant: np.ndarray  # (t,)
+    coef: Annotated[np.ndarray, "D t"]
+    constant: Annotated[np.ndarray, "t"]
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         return X @ self.coef + self.constant

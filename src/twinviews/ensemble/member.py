@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Annotated, NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,8 +19,8 @@ LEAST_PROBABILITY = 1e-4
 class ScaledRows:
     """Labeled rows on one scale, and where they came from: a file holds X once for all scales."""
 
-    X: np.ndarray  # (m, D)
-    scale: Scale | None
+    X: Annotated[np.ndarray, "m D"]
+    scale: Annotated[Scale, "D"] | None
 
     @cached_property
     def rows(self) -> np.ndarray:

@@ -144,6 +144,10 @@ class SemiSupervisedEstimator(BaseEstimator):
         """Set the error from predictions of labeled rows by fits that have not seen them."""
 
     @abstractmethod
+    def _show_coefficients(self) -> None:
+        """Set ``coef_`` and ``intercept_`` in the shape that the task gives them."""
+
+    @abstractmethod
     def _judge_ensembles(self) -> None:
         """The same for ensembles."""
 
@@ -190,8 +194,7 @@ class SemiSupervisedEstimator(BaseEstimator):
 
     def _fit_blocks(self, table: Table) -> Self:
         """The algorithm: two passes over the rows, then the labels."""
-        for of_a_file in ("about_", "_without_all_rows"):
-            self.__dict__.pop(of_a_file, None)
+        self.__dict__.pop("about_", None)  # of a file that the model came from
         # One number from random_state, from which everything random in this fit follows.
         self._seed = seed_from(getattr(self, "random_state", 0))
         method = self._method()
@@ -209,10 +212,9 @@ class SemiSupervisedEstimator(BaseEstimator):
 
     def _solve(self, problems: Problems, n_labeled: int) -> Self:
         """Steps 3 and 4: a ridge regression of the labels, and an ensemble around it."""
-        self.__dict__.update(self._learned.attributes())
         method = self._method()
-        self._solution, values, left_out = method.solve(self._learned, problems)
-        self.__dict__.update({f"{name}_": value for name, value in values.items()})
+        self._solution, left_out = method.solve(self._learned, problems)
+        self._show()
         self.n_labeled_ = n_labeled
         self._judge(problems, left_out)
         self._warn_if_rounding_decides(method)
@@ -221,6 +223,11 @@ class SemiSupervisedEstimator(BaseEstimator):
         if self._ensembles is not None:
             self._judge_ensembles()
         return self
+
+    def _show(self) -> None:
+        """Set the attributes that a user can look at, from what was learned."""
+        self.__dict__.update(self._method().attributes(self._learned, self._solution))
+        self._show_coefficients()
 
     def _summarise_first_pass(self, method: Method) -> Callable[[Block], FirstPass]:
         kind = self._scale_kind()

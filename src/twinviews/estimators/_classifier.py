@@ -45,6 +45,8 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
         unknown = np.isnan(decision).any()  # some row alone determines a coefficient
         self.loo_error_ = np.nan if unknown else float(1 - problem.weight @ right)
         self._scale = calibrated_scale(decision, problem.Y, problem.weight)
+
+    def _show_coefficients(self) -> None:
         self.coef_, self.intercept_ = self._solution.coef.T, self._solution.intercept
 
     def _fit_ensembles(self, fit: EnsembleFit) -> list[ClassificationEnsemble] | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from twinviews._system.user_warnings import warn_user
 from twinviews.estimators._checks import AUTO
 from twinviews.estimators._method import Method, Problems, Settings
 from twinviews.method.correlation import CanonicalBasis, canonical_penalty, whitening_factors
+from twinviews.method.kernel_values import Columns
 from twinviews.method.moments import Moments, view_covariances
 from twinviews.method.tuning import (
     CANONICAL_WEIGHTS,
@@ -26,7 +27,7 @@ from twinviews.method.tuning import (
     canonical_bases,
     choose_penalty,
 )
-from twinviews.method.views import TwinViews, View
+from twinviews.method.views import TwinFeatures, TwinViews, View
 from twinviews.passes.first_pass import FirstPass
 from twinviews.passes.labeled_rows import LabeledRows
 from twinviews.passes.second_pass import moments_of
@@ -49,11 +50,11 @@ class PairOfViews(NamedTuple):
 class AllRows:
     """What more rows can be added to: the views, and sums over all rows so far."""
 
-    columns: Any  # x -> (c), what the moments are taken of
-    shift: np.ndarray  # (c,)
-    moments: Moments
-    views: tuple[View, View]
-    labeled: LabeledRows
+    columns: Annotated[Columns | TwinFeatures, "D c=m"]  # what the moments are taken of
+    shift: Annotated[np.ndarray, "c"]
+    moments: Annotated[Moments, "c=m"]
+    views: tuple[Annotated[View, "D"], Annotated[View, "D"]]
+    labeled: Annotated[LabeledRows, "D"]
 
     @property
     def pair(self) -> TwinViews:
@@ -64,17 +65,18 @@ class AllRows:
 class LearnedCorrelation:
     """Steps 1 and 2: view 1 in its canonical basis, and the correlations."""
 
-    sigma: float
-    n_components: int
-    landmarks: Any  # (2M, D), or None
-    correlation_ridge: float
-    correlations: np.ndarray  # (k,)
-    effective_dimension: float
-    view: View  # canonical features, (D) -> (k)
-    offsets: tuple[np.ndarray, np.ndarray]  # (k,) each: their means over all rows, of both views
+    sigma: Annotated[float, "> 0"]
+    n_components: Annotated[int, ">= 1"]
+    landmarks: Annotated[Any, "l D"] | None
+    correlation_ridge: Annotated[float, ">= 0"]
+    correlations: Annotated[np.ndarray, "r", ">= 0"]
+    effective_dimension: Annotated[float, ">= 0"]
+    view: Annotated[View, "D r"]  # canonical features
+    # Their means over all rows, of both views.
+    offsets: tuple[Annotated[np.ndarray, "r"], Annotated[np.ndarray, "r"]]
     # Both are None in a model from a small file.
-    basis: CanonicalBasis | None
-    all_rows: AllRows | None
+    basis: Annotated[CanonicalBasis, "a=r1 b=r2 r=k"] | None
+    all_rows: Annotated[AllRows, "D c"] | None
 
     def attributes(self) -> dict[str, Any]:
         found = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from twinviews.estimators._checks import AUTO
 from twinviews.estimators._labeled_kernel import OnLabeledRows
 from twinviews.estimators._method import Problems, Settings
 from twinviews.estimators._single_view import ROUNDING_RCOND, RidgeOnView
+from twinviews.estimators._solution import Solution
 from twinviews.method.kernel_values import Columns
 from twinviews.method.labeled_problem import all_labeled
 from twinviews.method.landmarks import AllDistinctRows, stack_rows
@@ -46,10 +47,10 @@ def _all_rows(table: Table, settings: Settings, n_matrices: int) -> tuple[Any, n
 class LearnedEigenfunctions:
     """Eigenfunctions of the kernel over all rows."""
 
-    sigma: float
-    landmarks: Any  # (N, D) all distinct rows
-    view: View  # (D) -> (e)
-    eigenvalues: np.ndarray  # (e,)
+    sigma: Annotated[float, "> 0"]
+    landmarks: Annotated[Any, "N D"]  # all distinct rows
+    view: Annotated[View, "D e=r"]
+    eigenvalues: Annotated[np.ndarray, "e"]
 
     def attributes(self) -> dict[str, Any]:
         return {
@@ -113,7 +114,11 @@ class EigenfunctionRegression(RidgeOnView):
         if s == AUTO:
             s = int(self._errors(view, problems).argmin()) + 1
         first = View(view.columns, view.W[:, :s], view.scale)
-        return first, Choice(np.nan, {"n_eigenfunctions": s}, np.zeros(s))
+        return first, Choice(np.nan, {}, np.zeros(s))
+
+    def attributes(self, learned: LearnedEigenfunctions, solution: Solution) -> dict[str, Any]:
+        found = super().attributes(learned, solution)
+        return {**found, "n_eigenfunctions_": solution.view.W.shape[1]}
 
 
 # --- LapRLS ----------------------------------------------------------------------------------------
@@ -129,13 +134,13 @@ class _Deformed(NamedTuple):
 class LearnedDeformation:
     """The kernel, deformed by the graph of all rows."""
 
-    sigma: float
-    landmarks: Any  # (N, D) all distinct rows
-    n_neighbors: int
-    kernel_of_rows: Columns  # (D) -> (N)
-    strength: float  # manifold_ridge / (ridge N^2)
-    deformation: np.ndarray  # (N, N)
-    ridge: float | None  # the ridge that goes with a given manifold ridge
+    sigma: Annotated[float, "> 0"]
+    landmarks: Annotated[Any, "N D"]  # all distinct rows
+    n_neighbors: Annotated[int, ">= 1"]
+    kernel_of_rows: Annotated[Columns, "D N=m"]
+    strength: Annotated[float, ">= 0"]  # manifold_ridge / (ridge N^2)
+    deformation: Annotated[np.ndarray, "N N"]
+    ridge: Annotated[float, "> 0"] | None  # the ridge that goes with a given manifold ridge
 
     def attributes(self) -> dict[str, Any]:
         return {

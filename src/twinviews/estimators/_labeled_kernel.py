@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from twinviews.estimators._method import LabeledFeatures, Problems
 from twinviews.estimators._single_view import ROUNDING_RCOND, RidgeOnView
 from twinviews.estimators._solution import Solution, features_of_landmarks
 from twinviews.method.labeled_problem import all_labeled
-from twinviews.method.tuning import MOST_LABELS, Choice
+from twinviews.method.tuning import MOST_LABELS
 from twinviews.method.views import View, nystroem_view
 from twinviews.passes.first_pass import FirstPass
 from twinviews.tables import Table
@@ -34,7 +34,7 @@ class OnLabeledRows(RidgeOnView):
 class LearnedWidth:
     """The only thing that kernel ridge regression takes from unlabeled rows."""
 
-    sigma: float
+    sigma: Annotated[float, "> 0"]
 
     def attributes(self) -> dict[str, Any]:
         return {"sigma_": self.sigma}
@@ -60,9 +60,9 @@ class KernelRidge(OnLabeledRows):
         )
         return nystroem_view(self.settings.kernel, labeled, learned.sigma, rcond=ROUNDING_RCOND)
 
-    def choose(self, learned: Any, view: View, problems: Problems) -> tuple[View, Choice]:
-        view, choice = super().choose(learned, view, problems)
-        return view, choice._replace(values={**choice.values, "landmarks": problems[0].distinct})
+    def attributes(self, learned: LearnedWidth, solution: Solution) -> dict[str, Any]:
+        found = super().attributes(learned, solution)
+        return {**found, "landmarks_": solution.problems[0].distinct}
 
     def ignored(self, solution: Solution) -> float:
         m, rank = solution.view.W.shape

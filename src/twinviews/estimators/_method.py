@@ -58,7 +58,6 @@ class Solved(NamedTuple):
     """Step 3, done."""
 
     solution: Solution
-    values: dict[str, Any]  # numbers that were given or chosen, by parameter name
     left_out: list[np.ndarray]  # of each problem: predictions of its rows by the fits without them
 
 
@@ -121,6 +120,11 @@ class Method(ABC):
         """(rows, q) directions whose squared lengths are the predictive variances."""
         return solution.predictive_variance().directions(solution.view(X))
 
+    def attributes(self, learned: Any, solution: Solution) -> dict[str, Any]:
+        """What a user can look at, by name."""
+        chosen = {f"{name}_": value for name, value in solution.values.items()}
+        return {**learned.attributes(), **chosen}
+
     # --- what all methods share ---------------------------------------------------------------------
 
     def solve(self, learned: Any, problems: Problems) -> Solved:
@@ -142,10 +146,11 @@ class Method(ABC):
             coef,
             intercept,
             View(view.columns, view.W @ coef),
+            choice.values,
             self.settings.fit_intercept,
             self.landmarks_are_labeled,
         )
-        return Solved(solution, choice.values, left_out)
+        return Solved(solution, left_out)
 
     landmarks_are_labeled: ClassVar[bool] = False
 

@@ -38,16 +38,18 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
             raise ValueError("classes is for classifiers; a regressor predicts numbers.")
 
     def _judge(self, problems: Problems, held_out: Sequence[np.ndarray]) -> None:
-        coef, intercept = self._solution.coef, self._solution.intercept
-        errors = np.empty(len(intercept))
+        errors = np.empty(len(self._solution.intercept))
         for problem, predicted in zip(problems, held_out, strict=True):
             squared = np.square(problem.Y - predicted)
             errors[problem.targets] = problem.weight @ squared + problem.spread
+        self.loo_error_ = float(errors[0]) if self._one_column else errors
+
+    def _show_coefficients(self) -> None:
+        coef, intercept = self._solution.coef, self._solution.intercept
         if self._one_column:
             self.coef_, self.intercept_ = coef[:, 0], float(intercept[0])
-            self.loo_error_ = float(errors[0])
         else:
-            self.coef_, self.intercept_, self.loo_error_ = coef.T, intercept, errors
+            self.coef_, self.intercept_ = coef.T, intercept
 
     def _fit_ensembles(self, fit: EnsembleFit) -> list[RegressionEnsemble] | None:
         return fit.regression(self._solution)

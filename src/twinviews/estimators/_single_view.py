@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -48,10 +48,10 @@ class OneView(NamedTuple):
 class LearnedView:
     """A view of M features."""
 
-    sigma: float
-    n_components: int
-    landmarks: Any  # (M, D), or None
-    view: View
+    sigma: Annotated[float, "> 0"]
+    n_components: Annotated[int, ">= 1"]
+    landmarks: Annotated[Any, "l D"] | None
+    view: Annotated[View, "D v=r"]
 
     def attributes(self) -> dict[str, Any]:
         found = {

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -18,12 +19,13 @@ from twinviews.method.views import Readout, View, root_of_inverse_root
 class Solution:
     """The result of step 3; rows on the scale of the fit -> (rows, targets)."""
 
-    view: View  # the features, (D) -> (r)
-    penalty: np.ndarray  # (r,)
-    problems: tuple[LabeledProblem, ...]
-    coef: np.ndarray  # (r, T)
-    intercept: np.ndarray  # (T,)
-    readout: View  # features times coefficients, (D) -> (T)
+    view: Annotated[View, "D r"]  # the features
+    penalty: Annotated[np.ndarray, "r", ">= 0"]
+    problems: Annotated[tuple[Annotated[LabeledProblem, "D"], ...], ">= 1"]
+    coef: Annotated[np.ndarray, "r T"]
+    intercept: Annotated[np.ndarray, "T"]
+    readout: Annotated[View, "D T=r"]  # features times coefficients
+    values: Mapping[str, Annotated[float, ">= 0"]]  # given or chosen, by parameter name
     fit_intercept: bool
     landmarks_are_labeled: bool  # whether the last landmarks of the view are the labeled rows
 

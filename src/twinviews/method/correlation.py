@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -16,9 +16,9 @@ SMALLEST_CORRELATION = 1e-4
 class CanonicalBasis(NamedTuple):
     """Directions of the two views, each scaled so that its projection has unit variance."""
 
-    B1: np.ndarray  # (r1, k)  columns are the directions b_j of view 1
-    B2: np.ndarray  # (r2, k)
-    correlations: np.ndarray  # (k,)  1 >= lambda_1 >= ... >= lambda_k > 0
+    B1: Annotated[np.ndarray, "r1 k"]  # columns are the directions b_j of view 1
+    B2: Annotated[np.ndarray, "r2 k"]
+    correlations: Annotated[np.ndarray, "k", ">= 0"]  # 1 >= lambda_1 >= ... >= lambda_k > 0
 
     @property
     def effective_dimension(self) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -60,11 +60,11 @@ class DistanceColumns:
     centred first: far from the origin the squared norms would cancel to nothing.
     """
 
-    profile: Profile
+    profile: Annotated[Profile, "kernel of distance"]
     always_mend: bool
-    sigma: float
-    centre: np.ndarray  # (D,)
-    right: np.ndarray  # (D + 2, m)
+    sigma: Annotated[float, "> 0"]
+    centre: Annotated[np.ndarray, "D"]
+    right: Annotated[np.ndarray, "D+2 m"]
 
     def __call__(self, X: Rows) -> np.ndarray:
         D = len(self.centre)
@@ -86,11 +86,11 @@ class DistanceColumns:
 class SparseDistanceColumns:
     """The same for sparse landmarks, which stay sparse: a centre would fill them."""
 
-    profile: Profile
+    profile: Annotated[Profile, "kernel of distance"]
     always_mend: bool
-    sigma: float
-    U: Rows  # (m, D)
-    y_squares: np.ndarray  # (m,)
+    sigma: Annotated[float, "> 0"]
+    U: Annotated[Rows, "m D"]
+    y_squares: Annotated[np.ndarray, "m", ">= 0"]
 
     def __call__(self, X: Rows) -> np.ndarray:
         V = (X.astype(np.float64) if sparse.issparse(X) else sparse.csr_array(X)) / self.sigma
@@ -149,8 +149,8 @@ def product_columns(Y: Rows, sigma: float, profile: Profile, *, unit_length: boo
 
 @dataclass(frozen=True)
 class ProductColumns:
-    profile: Profile
-    right: Rows  # (D, m)
+    profile: Annotated[Profile, "kernel of product"]
+    right: Annotated[Rows, "D m"]
     unit_length: bool
 
     def __call__(self, X: Rows) -> np.ndarray:

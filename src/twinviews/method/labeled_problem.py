@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -23,12 +23,13 @@ class LabeledProblem(NamedTuple):
     So a row of weight 2 and the same row given twice are the same problem.
     """
 
-    distinct: Rows  # (., D) labeled rows of all problems
-    place: np.ndarray  # (m,) which of them are this problem's
-    Y: np.ndarray  # (m, t) mean label
-    weight: np.ndarray  # (m,) sums to one
-    spread: np.ndarray  # (t,) weighted variance of the labels around the means of their copies
-    targets: np.ndarray  # (t,) which targets these are
+    distinct: Annotated[Rows, "s D"]  # labeled rows of all problems
+    place: Annotated[np.ndarray, "m", "int64", "< s"]  # which of them are this problem's
+    Y: Annotated[np.ndarray, "m t"]  # mean label
+    weight: Annotated[np.ndarray, "m", ">= 0"]  # sums to one
+    # Weighted variance of the labels around the means of their copies.
+    spread: Annotated[np.ndarray, "t", ">= 0"]
+    targets: Annotated[np.ndarray, "t", "int64"]  # which targets these are
 
     @property
     def X(self) -> Rows:  # noqa: N802

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
@@ -18,10 +18,10 @@ class Moments:
     and the mean, which can be far larger than what varies, is not squared into the sums.
     """
 
-    shift: np.ndarray  # (m,)
-    count: float  # sum of the weights
-    total: np.ndarray  # (m,)    sum of w (c - shift)
-    scatter: np.ndarray  # (m, m)  sum of w (c - shift)(c - shift)^T, or a sketch of it
+    shift: Annotated[np.ndarray, "m"]
+    count: Annotated[float, "> 0"]  # sum of the weights
+    total: Annotated[np.ndarray, "m"]  # sum of w (c - shift)
+    scatter: Annotated[np.ndarray, "m m"]  # sum of w (c - shift)(c - shift)^T, or a sketch of it
 
     @classmethod
     def of(

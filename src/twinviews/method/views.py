@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -23,9 +23,10 @@ _WELL_CONDITIONED = 1e4
 class View:
     """z(x) = W^T columns(x)."""
 
-    columns: Columns  # x -> (m,)
-    W: np.ndarray  # (m, r)
-    scale: float = 1.0  # mean of k(x, x): the unit in which a ridge on z is small or large
+    columns: Annotated[Columns, "D m"]
+    W: Annotated[np.ndarray, "m r"]
+    # Mean of k(x, x): the unit in which a ridge on z is small or large.
+    scale: Annotated[float, ">= 0"] = 1.0
 
     def __call__(self, X: Rows) -> np.ndarray:
         return self.columns(X) @ self.W
@@ -35,8 +36,8 @@ class View:
 class Readout:
     """A view whose columns are predictions, and their constants."""
 
-    view: View
-    constant: np.ndarray
+    view: Annotated[View, "D t=r"]
+    constant: Annotated[np.ndarray, "t"]
 
     def __call__(self, X: Rows) -> np.ndarray:
         return self.view(X) + self.constant
@@ -46,9 +47,9 @@ class Readout:
 class TwinFeatures:
     """x -> (z_1(x), z_2(x)), the features of two views whose raw columns are computed together."""
 
-    columns: Columns  # x -> (m1 + m2,)
-    W1: np.ndarray  # (m1, r1)
-    W2: np.ndarray  # (m2, r2)
+    columns: Annotated[Columns, "D c=m"]  # c = m1 + m2
+    W1: Annotated[np.ndarray, "m1 r1"]
+    W2: Annotated[np.ndarray, "m2 r2"]
 
     def __call__(self, X: Rows) -> np.ndarray:
         m, r = self.W1.shape
@@ -149,9 +150,9 @@ class FourierColumns:
     The paper's appendix prints 1/sqrt(M), which would approximate half the kernel.
     """
 
-    frequencies: np.ndarray  # (D, m)
-    phases: np.ndarray  # (m,)
-    n_components: int  # M, features per view
+    frequencies: Annotated[np.ndarray, "D m"]
+    phases: Annotated[np.ndarray, "m"]
+    n_components: Annotated[int, ">= 1"]  # M, features per view
 
     def __call__(self, X: Rows) -> np.ndarray:
         angles = np.asarray(X @ self.frequencies) if sparse.issparse(X) else X @ self.frequencies

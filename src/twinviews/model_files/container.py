@@ -37,19 +37,23 @@ _DTYPES = {name: np.dtype(name) for name in ("<f8", "<f4", "<i8", "<i4", "<u8", 
 
 
 class ModelFileError(ValueError):
-    """Why bytes are not taken as a model."""
+    """Why bytes are not taken as a model, or a model is not written."""
+
+
+class UnknownHereError(ModelFileError):
+    """What a file holds that this version does not know, though another may."""
 
 
 @dataclass(frozen=True)
 class Contents:
-    """A file that is whole: its header, and its arrays, which share the memory of nothing else."""
+    """The header and the arrays of a complete file."""
 
     header: dict[str, Any]
     arrays: list[np.ndarray]
 
 
 def pack(header: dict[str, Any], arrays: Sequence[np.ndarray]) -> bytes:
-    """The bytes of a file: the same for the same contents."""
+    """Bytes of a file: the same for the same contents."""
     tables = [
         {"dtype": _little(array).dtype.str, "order": _order(array), "shape": list(array.shape)}
         for array in arrays

@@ -4,33 +4,47 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from twinviews._system.whole_files import replace_file
-from twinviews.model_files.container import MOST_BYTES, ModelFileError, canonical_json, pack, unpack
-from twinviews.model_files.fields import Rows
-from twinviews.model_files.kinds import KINDS
-from twinviews.model_files.records import Json, Reader, Sizes, Writer, read_fields
-from twinviews.model_files.states import (
-    MODELS,
-    ModelKind,
+from twinviews.model_files.container import (
+    MOST_BYTES,
+    Contents,
+    ModelFileError,
+    UnknownHereError,
+    canonical_json,
+    pack,
+    unpack,
+)
+from twinviews.model_files.estimator_states import (
+    ESTIMATORS,
     check_predictions,
     check_together,
     give,
     learned,
 )
+from twinviews.model_files.migrations import OldFile, check_outline, migrate, newest_format
+from twinviews.model_files.parameters import (
+    check_parameters,
+    read_parameters,
+    read_plain,
+    write_parameters,
+)
+from twinviews.model_files.records import Json, Reader, Sizes, Writer, read_fields, write_fields
+from twinviews.model_files.stored_classes import KINDS, kind_of
 
 _MOST_ABOUT_BYTES = 4 * 2**20
-_MOST_THREADS = 1024
-_MOST_WHOLE = 2**63 - 1
+_VERSION = version("twinviews")  # found here, since loading a model opens no other file
+_ANY_VERSION = re.compile(r"[0-9A-Za-z.+!]{1,40}")
 
 
 @dataclass(frozen=True)
@@ -91,7 +105,6 @@ def save_model(
     check_is_fitted(model)
     try:
         content = _to_bytes(model, about, whole)
-        _to_model(content)  # nothing is written that could not be read
     except ModelFileError as reason:
         raise ValueError(f"This {type(model).__name__} cannot be saved: {reason}.") from None
     replace_file(Path(path), content)
@@ -102,7 +115,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
     No code of the file is run. A file that is not exactly what ``save_model`` writes is refused with a
     ValueError: a wrong checksum, an unknown field, a number out of range, sizes that do not agree.
-    What the caller of ``save_model`` added is in ``about_``.
+    Files of earlier versions are read; parameters that they do not have take their defaults. A file
+    that needs a later version says which. What the caller of ``save_model`` added is in ``about_``.
 
     Parameters
     ----------
@@ -125,14 +139,12 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     >>> model.predict(X[[0, 50, 100]])
     array([0, 1, 2])
     """
-    try:
-        return _to_model(_read(path))
-    except ModelFileError as reason:
-        raise ValueError(f"{os.fspath(path)} is no model file to rely on: {reason}.") from None
+    with _refusals(path):
+        return _to_model(unpack(_read(path)))
 
 
 def inspect_model(path: str | os.PathLike[str]) -> ModelFile:
-    """What a file of ``save_model`` says of itself, without the model being made.
+    """What a file of ``save_model`` says of itself; the model is not made.
 
     Parameters
     ----------
@@ -158,29 +170,28 @@ def inspect_model(path: str | os.PathLike[str]) -> ModelFile:
     >>> found.model, found.n_features, found.parameters["n_components"], found.about
     ('SSSLClassifier', 4, 20, {'target': 'species'})
     """
-    try:
+    with _refusals(path):
         content = _read(path)
         contents = unpack(content)
-        header = _check_header(contents.header)
-        state = header["model"]["state"]
+        with _names_version(contents):
+            file = _open(contents)
+        state = file.state
         counts = ("n_features_in_", "n_labeled_", "n_unlabeled_")
         if not all(type(state.get(name)) is int for name in counts):
             raise ModelFileError("it does not say how many rows and columns there were")
         parameters = {
-            name: "array" if isinstance(value, dict) and "rows" in value else _read_plain(value)
-            for name, value in header["model"]["parameters"].items()
+            name: "array" if isinstance(value, dict) and "rows" in value else read_plain(value)
+            for name, value in file.model["parameters"].items()
         }
-    except ModelFileError as reason:
-        raise ValueError(f"{os.fspath(path)} is no model file to rely on: {reason}.") from None
     return ModelFile(
-        header["model"]["class"],
+        file.model["class"],
         parameters,
-        header["about"],
+        file.header["about"],
         state["n_features_in_"],
         state["n_labeled_"],
         state["n_unlabeled_"],
-        header["whole"],
-        header["twinviews"],
+        file.header["whole"],
+        file.header["twinviews"],
         len(content),
     )
 
@@ -195,30 +206,42 @@ def _read(path: str | os.PathLike[str]) -> bytes:
         return file.read(found.st_size)
 
 
+@contextmanager
+def _refusals(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Say in one line which file is refused, and why."""
+    try:
+        yield
+    except UnknownHereError as reason:
+        raise ValueError(f"{os.fspath(path)} is from another version of twinviews: {reason}.") from None
+    except ModelFileError as reason:
+        raise ValueError(f"{os.fspath(path)} is not a valid model file: {reason}.") from None
+
+
 # --- a model as bytes ------------------------------------------------------------------------------
 
 
 def _to_bytes(model: Any, about: dict[str, Any] | None, whole: bool) -> bytes:
-    entry = MODELS.get(type(model).__name__)
-    if entry is None or type(model) is not entry.cls:
+    """All that a reader checks is checked here on the model itself, so what is written can be read."""
+    kind = next((kind for kind in ESTIMATORS.values() if type(model) is kind.cls), None)
+    if kind is None:
         raise ModelFileError("it is not an estimator of twinviews. Keep it with pickle or skops")
-    if whole and entry.of_all_rows and model._without_all_rows:
+    if whole and kind.has_all_rows and model._learned.all_rows is None:
         raise ModelFileError("whole=True, but the file it comes from left out the sums over all rows")
-    whole = whole and bool(entry.of_all_rows)
-    writer = Writer(KINDS)
-    parameters = {
-        name: _write_parameter(name, value, writer)
-        for name, value in sorted(model.get_params(deep=False).items())
-    }
-    state = {
-        name: field.encode(learned(model, name), writer)
-        for name, field in entry.state_fields(whole=whole).items()
-    }
+    whole = whole and kind.has_all_rows
+    writer, sizes = Writer(kind_of), Sizes()
+    parameters = write_parameters(model, writer)
+    check_parameters(model)
+    fields = kind.fields
+    state = write_fields(kind.name, fields, learned(model, fields, whole=whole), writer, sizes)
+    writer.check_cost()
+    check_together(model, sizes, whole=kind.has_all_rows and model._learned.all_rows is not None)
+    check_predictions(model)
     header = {
         "about": _check_about(getattr(model, "about_", {}) if about is None else about),
-        "model": {"class": entry.cls.__name__, "parameters": parameters, "state": state},
+        "format": newest_format(),
+        "model": {"class": kind.name, "parameters": parameters, "state": state},
         "objects": writer.objects,
-        "twinviews": version("twinviews"),
+        "twinviews": _VERSION,
         "whole": whole,
     }
     return pack(header, writer.arrays)
@@ -240,91 +263,54 @@ def _check_about(about: Any) -> Json:
     return about
 
 
-def _write_parameter(name: str, value: Any, writer: Writer) -> Json:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and np.isnan(value):
-        return {"nan": True}
-    if value is None or type(value) in (bool, int, float, str):
-        return value
-    if name == "landmarks":
-        rows = value if sparse.issparse(value) else np.asarray(value, dtype=np.float64)
-        return {"rows": Rows("_ _").encode(rows, writer)}
-    raise ModelFileError(
-        f"{name}={value!r:.60} is not a plain value. set_params({name}=...) to one changes nothing "
-        f"that was learned; or keep this model with pickle"
-    )
-
-
 # --- bytes as a model ------------------------------------------------------------------------------
 
 
-def _to_model(content: bytes) -> Any:
-    contents = unpack(content)
-    header = _check_header(contents.header)
-    reader = Reader(contents, KINDS)
-    reader.read_objects(header["objects"])
-    entry = MODELS[header["model"]["class"]]
-    model = _read_parameters(entry, header["model"]["parameters"], reader)
-    sizes = Sizes()
-    fields = entry.state_fields(whole=header["whole"])
-    state = read_fields(entry.cls.__name__, fields, header["model"]["state"], reader, sizes)
-    reader.refuse_what_is_not_used()
+def _to_model(contents: Contents) -> Any:
+    with _names_version(contents):
+        file = _open(contents)
+        kind, whole = ESTIMATORS[file.model["class"]], file.header["whole"]
+        reader = Reader(Contents(file.header, file.arrays), KINDS)
+        reader.read_objects(file.order)
+        model = read_parameters(kind.cls, file.model["parameters"], reader)
+        sizes = Sizes()
+        state = read_fields(kind.name, kind.fields, kind.defaults, file.state, reader, sizes)
+    reader.refuse_what_is_not_used(file.retired)
     give(model, state)
-    if entry.of_all_rows and not header["whole"]:
-        model._without_all_rows = True
-    check_together(model, sizes)
+    check_together(model, sizes, whole=whole)
     check_predictions(model)
-    model.about_ = header["about"]
+    model.about_ = file.header["about"]
     return model
 
 
-def _check_header(header: dict[str, Any]) -> dict[str, Any]:
-    if set(header) != {"about", "arrays", "model", "objects", "twinviews", "whole"}:
-        raise ModelFileError("its header lacks a field or has one too many")
-    model = header["model"]
-    if not isinstance(model, dict) or set(model) != {"class", "parameters", "state"}:
-        raise ModelFileError("its model is not told by class, parameters and state")
-    name = model["class"]
-    if not isinstance(name, str) or name not in MODELS:
-        raise ModelFileError(f"its class {name!r:.40} is not known")
-    if not isinstance(model["parameters"], dict) or not isinstance(model["state"], dict):
-        raise ModelFileError("its parameters and state are no dictionaries")
-    if not isinstance(header["twinviews"], str) or type(header["whole"]) is not bool:
-        raise ModelFileError("it does not say who wrote it, or whether it is whole")
-    if header["whole"] and not MODELS[name].of_all_rows:
-        raise ModelFileError(f"it is whole, and {name} has nothing to leave out")
-    _check_about(header["about"])
-    return header
-
-
-def _read_parameters(entry: ModelKind, node: dict[str, Json], reader: Reader) -> Any:
-    names = entry.cls().get_params(deep=False)
-    if set(node) != set(names):
-        odd = sorted(set(node) ^ set(names))[0]
-        raise ModelFileError(f"it lacks a parameter or has one too many: {odd[:40]!r}")
-    parameters = {}
-    for name, value in node.items():
-        if name == "landmarks" and isinstance(value, dict) and set(value) == {"rows"}:
-            parameters[name] = Rows("_ _").decode(value["rows"], reader, Sizes())
-        else:
-            parameters[name] = _read_plain(value)
-    model = entry.cls(**parameters)
+@contextmanager
+def _names_version(contents: Contents) -> Iterator[None]:
+    """Say of what is not known here which version wrote the file."""
+    wrote = contents.header.get("twinviews")
+    if not isinstance(wrote, str) or not _ANY_VERSION.fullmatch(wrote):
+        raise ModelFileError("it does not say which version wrote it")
     try:
-        model._check_parameters()
-    except ValueError as reason:
-        raise ModelFileError(str(reason).rstrip(".")) from None
-    if (parameters["n_threads"] or 1) > _MOST_THREADS:
-        raise ModelFileError(f"n_threads={parameters['n_threads']} is more than {_MOST_THREADS}")
-    seed = parameters.get("random_state")
-    if seed is not None and (type(seed) is not int or not 0 <= seed < 2**32):
-        raise ModelFileError(f"random_state={seed!r:.40} is no seed")
-    return model
+        yield
+    except UnknownHereError as reason:
+        raise UnknownHereError(
+            f"{reason}, which twinviews {_VERSION} does not know. "
+            f"twinviews {wrote} wrote it: use that version or a later one"
+        ) from None
 
 
-def _read_plain(value: Json) -> Any:
-    if value == {"nan": True}:
-        return np.nan
-    if isinstance(value, (dict, list)) or (type(value) is int and abs(value) > _MOST_WHOLE):
-        raise ModelFileError(f"the parameter {value!r:.40} is not a plain value")
-    return value
+def _open(contents: Contents) -> OldFile:
+    """A file in the format of today, with a header that is one of a model."""
+    header = contents.header
+    check_outline(header)
+    if set(header) - {"format"} != {"about", "arrays", "model", "objects", "twinviews", "whole"}:
+        raise ModelFileError("its header lacks a field or has one too many")
+    if type(header["whole"]) is not bool:
+        raise ModelFileError("it does not say whether it is whole")
+    _check_about(header["about"])
+    file = migrate(contents)
+    name = file.model["class"]
+    if name not in ESTIMATORS:
+        raise UnknownHereError(f"it holds the class {name!r:.40}")
+    if header["whole"] and not ESTIMATORS[name].has_all_rows:
+        raise ModelFileError(f"it is whole, and {name} has nothing to leave out")
+    return file

@@ -15,18 +15,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from twinviews._system.whole_files import replace_file
 from twinviews.ensemble import blending as blend
-from twinviews.ensemble import boosted_trees as trees
 from twinviews.ensemble.anchor_graph import OverAnchors
 from twinviews.ensemble.boosted_trees import BoostedClasses, Trees
-from twinviews.ensemble.ensembles import ClassCommittee, NumberCommittee
+from twinviews.ensemble.ensembles import ClassificationEnsemble, Ensemble, RegressionEnsemble
 from twinviews.ensemble.learned_metric import InMetric
 from twinviews.ensemble.linear_ridge import Plane
+from twinviews.ensemble.member import LEAST_PROBABILITY
 from twinviews.method.kernel_values import DistanceColumns, ProductColumns
 from twinviews.method.views import FourierColumns, Readout, View
 from twinviews.model_files.container import ModelFileError
-from twinviews.model_files.fields import OF_DISTANCE, OF_PRODUCT
+from twinviews.model_files.estimator_states import ESTIMATORS
 from twinviews.model_files.onnx_graph import Graph, Value
-from twinviews.model_files.states import MODELS
+from twinviews.model_files.schema import PROFILES
 from twinviews.passes.scaling import RankScaling, Scaling
 
 
@@ -61,7 +61,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str]) -> None:
     except ImportError as error:
         raise ImportError("export_onnx needs onnx. Use: pip install twinviews[onnx]") from error
     check_is_fitted(model)
-    if MODELS.get(type(model).__name__) is None:
+    if ESTIMATORS.get(type(model).__name__) is None:
         raise ValueError(f"{type(model).__name__} is not an estimator of twinviews.")
     if model._encoder is not None:
         raise ValueError(
@@ -84,7 +84,7 @@ def _numbers(model: Any, graph: Graph) -> list[Any]:
     if model._one_column:
         decision = decision.reshape(-1)
     else:
-        shape.append(len(model._intercept))
+        shape.append(len(model._solution.intercept))
     graph.name(decision, "prediction")
     onnx = graph.onnx
     return [onnx.helper.make_tensor_value_info("prediction", onnx.TensorProto.DOUBLE, shape)]
@@ -122,10 +122,9 @@ def _decision(model: Any, graph: Graph) -> Value:
     X = Value(graph, "X")
     if model._scaling is not None:
         X = _graph_of(model._scaling, X)
-    committees = getattr(model, "_committees", None)
-    if committees is None:
-        return _graph_of(model._readout, X) + model._intercept
-    decisions = [_graph_of(committee, X) for committee in committees]
+    if model._ensembles is None:
+        return _graph_of(model._solution.readout, X) + model._solution.intercept
+    decisions = [_graph_of(ensemble, X) for ensemble in model._ensembles]
     return decisions[0] if len(decisions) == 1 else graph.apply("Concat", *decisions, axis=1)
 
 
@@ -209,7 +208,7 @@ def _(columns: DistanceColumns, X: Value) -> Value:
     D = len(columns.centre)
     U = (X - columns.centre) / _in_each(columns.sigma, D)
     q = U @ columns.right[:D] - (U * U).sum(1) * np.float64(0.5) + columns.right[-1]
-    return _PROFILES[OF_DISTANCE.name_of(columns.profile)](q)
+    return _PROFILES[PROFILES["kernel of distance"].name_of(columns.profile)](q)
 
 
 @_graph_of.register
@@ -219,7 +218,7 @@ def _(columns: ProductColumns, X: Value) -> Value:
     if columns.unit_length:
         X = X / (X * X).sum(1).sqrt().at_least(np.finfo(float).tiny)
     product = X @ columns.right
-    name = OF_PRODUCT.name_of(columns.profile)
+    name = PROFILES["kernel of product"].name_of(columns.profile)
     return product if isinstance(name, str) else (product + np.float64(1)).power(name["polynomial"])
 
 
@@ -235,40 +234,40 @@ def _in_each(number: float, n_columns: int) -> np.ndarray:
     return np.full(n_columns, number)
 
 
-# --- committees ------------------------------------------------------------------------------------
+# --- ensembles -------------------------------------------------------------------------------------
 
 
 @_graph_of.register
-def _(committee: NumberCommittee, X: Value) -> Value:
-    total = sum(member.weight for member in committee.members)
+def _(ensemble: RegressionEnsemble, X: Value) -> Value:
+    total = sum(member.weight for member in ensemble.members)
     parts = [
-        member.clip(*committee.bounds) * np.float64(seat.weight / total)
-        for seat, member in _asked(committee, X)
+        predicted.clip(*ensemble.bounds) * np.float64(member.weight / total)
+        for member, predicted in _predictions(ensemble, X)
     ]
     return _sum(parts)
 
 
 @_graph_of.register
-def _(committee: ClassCommittee, X: Value) -> Value:
-    weights, sureness, temper = committee.blend
+def _(ensemble: ClassificationEnsemble, X: Value) -> Value:
+    weights, sureness, temper = ensemble.blend
     parts = []
-    for place, (_, decision) in enumerate(_asked(committee, X)):
+    for place, (_, decision) in enumerate(_predictions(ensemble, X)):
         sides = decision.clip(-blend.SUREST, blend.SUREST)
-        if committee.held_out.shape[1] == 1:
+        if ensemble.held_out.shape[1] == 1:
             sides = (-sides).beside(sides)
         parts.append((sides * sureness[place]).softmax() * weights[place])
     log_p = (_sum(parts) + np.float64(blend.LEAST_PROBABILITY)).log()
     mixture = (log_p * np.float64(temper)).log_softmax()
-    if committee.held_out.shape[1] > 1:
+    if ensemble.held_out.shape[1] > 1:
         return mixture
     return mixture.columns(np.array([1])) - mixture.columns(np.array([0]))
 
 
-def _asked(committee: NumberCommittee | ClassCommittee, X: Value) -> list[tuple[Any, Value]]:
-    """Each member, and what it says of the rows."""
-    scales = {seat.scale: committee.scales[seat.scale] for seat in committee.members}
+def _predictions(ensemble: Ensemble, X: Value) -> list[tuple[Any, Value]]:
+    """Each member, and what it predicts."""
+    scales = {member.scale: ensemble.scales[member.scale] for member in ensemble.members}
     on = {name: X if scale is None else _graph_of(scale, X) for name, scale in scales.items()}
-    return [(seat, _graph_of(seat.fit, on[seat.scale])) for seat in committee.members]
+    return [(member, _graph_of(member.fit, on[member.scale])) for member in ensemble.members]
 
 
 def _sum(parts: list[Value]) -> Value:
@@ -329,7 +328,7 @@ def _(fit: BoostedClasses, X: Value) -> Value:
     else:
         p = decision.softmax()
     of_all = p @ np.eye(fit.n_classes)[fit.known]
-    log_p = of_all.at_least(trees.LEAST_PROBABILITY).log()
+    log_p = of_all.at_least(LEAST_PROBABILITY).log()
     if fit.n_classes == 2:
         return (log_p.columns(np.array([1])) - log_p.columns(np.array([0]))) / np.float64(8)
     return (log_p - log_p.sum(1) / np.float64(fit.n_classes)) / np.float64(4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 
@@ -20,10 +20,11 @@ Rows = Any  # (rows, D) ndarray or CSR matrix
 class LabeledRows:
     """Rows with at least one label, kept whole: labels are few, so they travel as they are."""
 
-    keys: tuple[np.ndarray, ...]  # the rows' priorities, before any scaling: equal for equal rows
-    X_parts: tuple[Rows, ...]
-    Y_parts: tuple[np.ndarray, ...]  # (rows, targets) as the user gave them
-    weight_parts: tuple[np.ndarray, ...]
+    # The rows' priorities, before any scaling: equal for equal rows.
+    keys: Annotated[tuple[Annotated[np.ndarray, "_", "uint64"], ...], ">= 1"]
+    X_parts: tuple[Annotated[Rows, "_ D"], ...]
+    Y_parts: tuple[Annotated[np.ndarray, "_ t", "labels", "missing"], ...]  # as the user gave them
+    weight_parts: tuple[Annotated[np.ndarray, "_", "> 0"], ...]
 
     @classmethod
     def of(

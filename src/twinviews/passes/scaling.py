@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from typing import Annotated, Any, Self, TypeVar
 
 import numpy as np
 from scipy.special import ndtri
@@ -58,9 +58,9 @@ class ColumnMoments:
 class Scaling:
     """(x - centre) / spread for each column, and for outliers a smooth limit."""
 
-    centre: np.ndarray  # (D,)
-    spread: np.ndarray  # (D,) positive
-    clip: float | None
+    centre: Annotated[np.ndarray, "D"]
+    spread: Annotated[np.ndarray, "D", "> 0"]
+    clip: Annotated[float, "> 0"] | None
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         Z = (X - self.centre) / self.spread
@@ -84,8 +84,8 @@ class RankScaling:
     Beyond the rows it was made of a value counts as the outermost of them.
     """
 
-    knots: tuple[np.ndarray, ...]  # of each column, rising
-    values: tuple[np.ndarray, ...]
+    knots: Annotated[tuple[Annotated[np.ndarray, "_"], ...], "D"]  # of each column, rising
+    values: Annotated[tuple[Annotated[np.ndarray, "_"], ...], "D"]
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         pairs = zip(X.T, self.knots, self.values, strict=True)
