@@ -15,10 +15,10 @@ import pytest
 from click.testing import CliRunner
 
 from twinviews.cli import main
-from twinviews_experiments.replication.methods import METHODS
+from twinviews_experiments.replication.paper_methods import METHODS
 from twinviews_experiments.replication.protocol import Tuned
-from twinviews_experiments.replication.run import STORE_NAME, open_store
-from twinviews_experiments.replication.store import Store
+from twinviews_experiments.replication.repetition_store import RepetitionStore
+from twinviews_experiments.replication.run_protocol import STORE_NAME, open_store
 
 COMMAND = [sys.executable, "-c", "from twinviews.cli import main; main()", "replicate", "--offline"]
 
@@ -157,7 +157,7 @@ def test_every_figure_is_there_twice_and_the_markdown_finds_them(finished):
 
 def test_results_of_another_run_are_not_mixed_in(folder, finished, tmp_path):
     output = with_choices_made(tmp_path)
-    with Store(output / STORE_NAME) as store:
+    with RepetitionStore(output / STORE_NAME) as store:
         store.claim("data of ibn_sina", "another table")
     done = CliRunner().invoke(main, ["replicate", "--offline", *arguments(folder, output, 3)])
     assert done.exit_code == 3
