@@ -1,4 +1,4 @@
-"""Temporary files and folders. A lock shows whose process was killed, because it ends with the process."""
+"""Temporary files and folders; a lock shows which processes still live, because it ends with them."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _is_own(entry: os.DirEntry[str]) -> bool:
 
 
 def _locked(path: Path, *, wait: bool) -> int | None:
-    """The handle of a lock, held until it is closed or the process ends; None if there is none to get."""
+    """The handle of a lock, which ends with the handle or the process; None if it cannot be had."""
     if fcntl is None:
         return None
     try:

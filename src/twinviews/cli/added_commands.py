@@ -1,4 +1,4 @@
-"""Commands of other packages, and what to install for those that this project has beside the library."""
+"""Commands of other packages, and what to install for those of this project outside the wheel."""
 
 from __future__ import annotations
 
