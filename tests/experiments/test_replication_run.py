@@ -90,6 +90,27 @@ def test_killed_it_goes_on_to_the_same_numbers(folder, finished, tmp_path):
         assert (output / name).read_bytes() == (finished[0] / name).read_bytes()
 
 
+def test_stopped_it_says_so_in_one_line_and_no_worker_lives_on(folder, tmp_path):
+    output = with_choices_made(tmp_path)
+    run = subprocess.Popen(
+        [*COMMAND, *arguments(folder, output, 50)],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while not rows_of(output) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    run.terminate()
+    _, said = run.communicate(timeout=60)
+    assert run.returncode == 143
+    assert said.splitlines()[-1] == (
+        "Error: Stopped. What was finished is kept: the same command goes on from there."
+    )
+    assert "Traceback" not in said
+    assert _group_ends(run.pid)
+
+
 def _group_ends(group):
     """Whether the processes of that group are all gone within a while."""
     for _ in range(800):  # a busy machine may take its time

@@ -65,8 +65,21 @@ def as_they_come(
 
 
 def bar_style() -> dict[str, Any]:
-    """A bar on a terminal; in a log a line now and then."""
-    return {"mininterval": 0.5 if sys.stderr.isatty() else 60, "smoothing": 0.05, "leave": True}
+    """Options of a progress bar: a bar on a terminal, in a log a line each minute."""
+    if sys.stderr.isatty():
+        return {"mininterval": 0.5, "smoothing": 0.05}
+    return {"mininterval": 60, "smoothing": 0.05, "file": _LogLines()}
+
+
+class _LogLines:
+    """Standard error for a progress bar that is no bar: every state is a line of its own."""
+
+    def write(self, text: str) -> None:
+        if state := text.strip():
+            sys.stderr.write(f"{state}\n")
+
+    def flush(self) -> None:
+        sys.stderr.flush()
 
 
 def default_jobs() -> int:
