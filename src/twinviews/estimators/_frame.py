@@ -14,7 +14,6 @@ from scipy import sparse
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from twinviews._system.random_seed import seed_from
 from twinviews._system.threads import one_blas_thread
 from twinviews.estimators._all_or_nothing import all_or_nothing, asking, fitting
 from twinviews.estimators._checks import check_choice, check_count, check_flag, check_number
@@ -27,6 +26,7 @@ from twinviews.estimators._raw_rows import (
     learn_encoder,
 )
 from twinviews.estimators._solving import LabeledSolve
+from twinviews.estimators.random_seed import seed_from
 from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.tuning import PROBE_ROWS, SAMPLE_ROWS
 from twinviews.passes.first_pass import FirstPass, first_pass_of
