@@ -1,4 +1,4 @@
-"""A bar for what takes longer than two seconds, on a terminal only."""
+"""A progress bar for work that takes longer than two seconds, on a terminal only."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _PATIENCE = 2  # seconds
 
 
 def progress_bar(total: int | None, wanted: bool) -> Any:
-    """Rows done, rows per second, time left; ``update(n)`` after each n rows."""
+    """A bar of rows done, rows per second and time left; call ``update(n)`` after each n rows."""
     return tqdm(
         total=total,
         unit=" rows",

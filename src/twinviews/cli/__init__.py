@@ -21,9 +21,9 @@ From a table to predictions:
   twinviews predict prices.twinviews more.csv -o predicted.csv
 
 \b
-Exit codes: 0 done; 1 an error of ours; 2 the command is not as it should be; 3 a table
-or model cannot be used as it is; 4 a file cannot be read or written; 5 a package is not
-installed; 130 stopped by the keyboard; 143 stopped by SIGTERM.
+Exit codes: 0 done; 1 a bug of ours; 2 wrong usage of the command; 3 a table or model
+cannot be used as it is; 4 a file cannot be read or written; 5 a package is not installed;
+130 stopped by the keyboard; 143 stopped by SIGTERM.
 
 Nothing is sent anywhere: twinviews works offline, and downloads data sets of the paper only when
 `replicate` or `compare` asks for them.
@@ -31,7 +31,7 @@ Nothing is sent anywhere: twinviews works offline, and downloads data sets of th
 
 
 class _Commands(click.Group):
-    """Listed in the order in which one needs them; however they end, they end in one line."""
+    """Commands in the order in which one needs them; errors and stops are one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*self.commands, *command_loaders()]
