@@ -1,11 +1,11 @@
-# One command each: make demo, make label-demo, make test, make check, make docs, make bench, make trust, make matrix, make replicate. The first one makes the environment.
+# One command each: make demo, make label-demo, make test, make check, make docs, make bench, make house, make trust, make matrix, make replicate. The first one makes the environment.
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 # Not unlabeled.py and label_next.py, which take an hour and data files of your own.
 BENCHMARKS := start_up fit_speed against_exact rows files clusters tree_reduction picture replication contest reading label_latency
 
-.PHONY: demo label-demo test check format docs bench trust trust-page coverage mutants matrix again replicate clean
+.PHONY: demo label-demo test check format docs bench house trust trust-page coverage mutants matrix again replicate clean
 
 $(READY): pyproject.toml experiments/pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -29,7 +29,7 @@ check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src
+	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src experiments/src
 	$(BIN)/python trust/audit.py
 
 format: $(READY)
@@ -42,6 +42,10 @@ docs: $(READY)
 
 bench: $(READY)
 	for name in $(BENCHMARKS); do $(BIN)/python benchmarks/$$name.py || exit 1; done
+
+# Lines of the wheel, classes behind an estimator, names that occur twice.
+house: $(READY)
+	$(BIN)/python benchmarks/house.py
 
 # Every law of trust/ at its full count, and the page about it: docs/trust.md. Hours; a single part is, for
 # example, `make build/trust/kills.xml trust-page`.

@@ -19,8 +19,8 @@ from twinviews.ensemble.linear_ridge import LinearRidge
 from twinviews.ensemble.member import Labeled
 from twinviews.evaluation.measures import error_rate, normalised_squared_error
 from twinviews.passes.scaling import rank_scaling
-from twinviews_experiments.contest.rounds import draw
-from twinviews_experiments.contest.sets import choose_contest_sets
+from twinviews_experiments.contest.contest_sets import choose_contest_sets
+from twinviews_experiments.contest.one_round import draw
 from twinviews_experiments.datasets.downloads import Files
 
 LABELS, ROWS, OUTPUTS, HIDDEN, STEPS, BATCH, RIDGE = 100, 4000, 20, 128, 400, 1000, 1e-3

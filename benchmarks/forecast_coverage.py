@@ -19,8 +19,8 @@ import numpy as np
 from twinviews import XNVClassifier, XNVRegressor, forecast_error
 from twinviews._system.cache_folder import default_cache
 from twinviews.evaluation.measures import error_rate
-from twinviews_experiments.contest.rounds import Draw, draw
-from twinviews_experiments.contest.sets import choose_contest_sets
+from twinviews_experiments.contest.contest_sets import choose_contest_sets
+from twinviews_experiments.contest.one_round import Draw, draw
 from twinviews_experiments.datasets.downloads import Files
 
 LABELS = (30, 60, 120, 240)

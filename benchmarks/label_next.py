@@ -25,10 +25,10 @@ from sklearn.isotonic import IsotonicRegression
 from twinviews import XNVClassifier, XNVRegressor, suggest
 from twinviews._system.cache_folder import default_cache
 from twinviews.evaluation.measures import error_rate, normalised_squared_error
-from twinviews_experiments.contest.rounds import Draw, draw
-from twinviews_experiments.contest.sets import CONTEST_SETS_BY_NAME, choose_contest_sets
+from twinviews_experiments.contest.contest_sets import CONTEST_SETS_BY_NAME, choose_contest_sets
+from twinviews_experiments.contest.one_round import Draw, draw
 from twinviews_experiments.datasets.downloads import Files
-from twinviews_experiments.ledger import Ledger
+from twinviews_experiments.result_store import ResultStore
 from twinviews_experiments.worker_processes import as_they_come, default_jobs, workers
 
 FOLDER = Path(__file__).parent.parent / "docs" / "labeling"
@@ -50,7 +50,7 @@ class Step(NamedTuple):
     chosen: list[int]
 
 
-class Steps(Ledger):
+class Steps(ResultStore):
     tables = (
         """steps (
             set_name TEXT, repetition INTEGER, strategy TEXT, n INTEGER, error REAL, chosen TEXT,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from twinviews_experiments.datasets.paper_sets import PAPER_SETS
 from twinviews_experiments.replication.comparison import Cell, is_no_worse, reduction
-from twinviews_experiments.replication.paper import TABLE_LABELS, published_errors
+from twinviews_experiments.replication.published_numbers import TABLE_LABELS, published_errors
 from workload import report
 
 FOLDER = Path(__file__).parent.parent / "docs" / "replication"

@@ -23,8 +23,8 @@ from twinviews import XNVClassifier, XNVRegressor
 from twinviews._system.cache_folder import default_cache
 from twinviews.evaluation.measures import error_rate, normalised_squared_error
 from twinviews.plots.style import BLUE, FILE_STYLE, GREY, VERMILION, plain
-from twinviews_experiments.contest.rounds import draw
-from twinviews_experiments.contest.sets import CONTEST_SETS_BY_NAME, choose_contest_sets
+from twinviews_experiments.contest.contest_sets import CONTEST_SETS_BY_NAME, choose_contest_sets
+from twinviews_experiments.contest.one_round import draw
 from twinviews_experiments.datasets.downloads import Files
 
 FOLDER = Path(__file__).parent.parent / "docs" / "contest"

@@ -15,7 +15,7 @@ _WARM = [
     "twinviews.cli",
     "twinviews.cli.run_label",
     "twinviews.cli.run_predict",
-    "twinviews_experiments.replication.command",
+    "twinviews_experiments.replication.replicate",
 ]
 _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(_WARM)

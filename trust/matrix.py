@@ -31,7 +31,8 @@ EXTRAS = ("dask", "excel", "files", "onnx", "plots", "report", "test")
 # What is mathematics, tables, files and the face; pages, browsers and downloads are not.
 TESTS = (
     "method", "passes", "tables", "encoding", "reading", "ensemble", "estimators", "active",
-    "evaluation", "model_files", "plots", "system/test_threads.py", "test_public_api.py",
+    "evaluation", "model_files", "plots", "system/test_threads.py",
+    "system/test_user_warnings.py", "test_public_api.py",
 )  # fmt: skip
 LAWS = ("numerical_truth", "same_everywhere")
 # Spark is a download of 400 MB for a few tests, which make test has.

@@ -26,7 +26,7 @@ from twinviews import XNVRegressor
 from twinviews.labeling.entries import Entry, Target
 from twinviews.labeling.store import Identity, LabelStore
 from twinviews.tables import arrow
-from twinviews_experiments.ledger import Ledger
+from twinviews_experiments.result_store import ResultStore
 from work_to_kill import GIVEN, NAMES, command, content
 
 OLD = b"what was there before"
@@ -137,7 +137,7 @@ def test_a_fit_goes_on_when_its_full_disk_has_room_again(tables, disk, tmp_path)
     tried("fits on full disks")
 
 
-class Squares(Ledger):
+class Squares(ResultStore):
     tables = ("squares (n INTEGER PRIMARY KEY, square INTEGER)",)
 
 

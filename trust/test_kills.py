@@ -16,12 +16,12 @@ import work_to_kill
 from counts import often, tried
 from forked import Child, crash_at, no_byte_beyond, seconds_of
 from label_client import Labeler, address_in
-from twinviews_experiments import worker_processes as side_by_side
-from twinviews_experiments.replication import run as replication_run
-from twinviews_experiments.replication.methods import METHODS
-from twinviews_experiments.replication.paper import FIGURE_LABELS
+from twinviews_experiments import worker_processes
+from twinviews_experiments.replication import run_protocol as replication_run
+from twinviews_experiments.replication.paper_methods import METHODS
 from twinviews_experiments.replication.protocol import Tuned
-from twinviews_experiments.replication.run import STORE_NAME, open_store
+from twinviews_experiments.replication.published_numbers import FIGURE_LABELS
+from twinviews_experiments.replication.run_protocol import STORE_NAME, open_store
 from work_to_kill import command, content, hidden
 
 PARTS = often(1, 4)
@@ -202,7 +202,7 @@ def replicate(data, output):
     """With forked workers and repetitions that take no time: what is stored and written is tried here,
     not the mathematics."""
     fork = multiprocessing.get_context("fork")
-    side_by_side.multiprocessing.get_context = lambda _: fork
+    worker_processes.multiprocessing.get_context = lambda _: fork
     replication_run.repeat = repeat_at_once
     command(
         *("replicate", "--offline", "--quick", "--data", data, "--output", output),

@@ -20,7 +20,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import twinviews
 from messy.tables import GOOD, WRONG
 from twinviews import KRRClassifier, XNVRegressor, load_model, save_model
-from twinviews.cli import main
+from twinviews.cli import added_commands, main
 from twinviews.cli.report_sample import sample_rows
 from twinviews.cli.run_demo import write_patients
 
@@ -261,7 +261,7 @@ def ended_soon(script, *arguments):
 
 IN_A_FINALIZER = """
 import signal, sys, time, weakref
-from twinviews.cli.errors import plain_errors, stop_in_good_order
+from twinviews.cli.errors import plain_errors
 from twinviews._system.temporary_files import held_folder
 
 class Rows: pass
@@ -269,33 +269,33 @@ class Rows: pass
 def release():
     signal.raise_signal(getattr(signal, sys.argv[1]))
     folder.release()
-    print(folder.path.exists())
 
-stop_in_good_order()
 folder, rows = held_folder(), Rows()
+(folder.path / "table").write_text("rows")
+print(folder.path, flush=True)
 weakref.finalize(rows, release)
-try:
-    with plain_errors("files"):
-        del rows
-        time.sleep(100)
-except Exception as error:
-    print(error, error.exit_code)
+with plain_errors("files"):
+    del rows
+    time.sleep(100)
 """
 
 
 @pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130)])
-def test_a_stop_while_something_is_taken_away_comes_right_after(name, code):
+def test_a_stop_while_something_is_taken_away_comes_at_once(name, code):
     ended = ended_soon(IN_A_FINALIZER, name)
-    exists, stopped = ended.stdout.splitlines()
-    assert exists == "False"
-    assert stopped.startswith("Stopped. ")
-    assert stopped.endswith(str(code))
-    assert ended.stderr == ""
+    assert not Path(ended.stdout.strip()).exists()
+    check_stopped(ended, code)
+
+
+def check_stopped(ended, code):
+    assert ended.returncode == code
+    assert ended.stderr.startswith("Error: Stopped. ")
+    assert ended.stderr.count("\n") == 1
 
 
 WHERE_PYTHON_IGNORES_EXCEPTIONS = """
 import os, signal, sys, time
-from twinviews.cli.errors import plain_errors, stop_in_good_order
+from twinviews.cli.errors import plain_errors
 
 def stop():
     signal.raise_signal(getattr(signal, sys.argv[1]))
@@ -304,45 +304,82 @@ class Rows:
     def __del__(self):
         stop()
 
-stop_in_good_order()
 os.register_at_fork(after_in_parent=stop)
-try:
-    with plain_errors("files"):
-        if sys.argv[2] == "fork":
-            if os.fork() == 0:
-                os._exit(0)
-        else:
-            Rows()
-        time.sleep(100)
-except Exception as error:
-    print(error, error.exit_code)
+with plain_errors("files"):
+    if sys.argv[2] == "fork":
+        if os.fork() == 0:
+            os._exit(0)
+    else:
+        Rows()
+    time.sleep(100)
 """
 
 
 @pytest.mark.parametrize("where", ["fork", "finalizer"])
 @pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130)])
-def test_a_stop_that_python_ignores_comes_right_after(name, code, where):
-    ended = ended_soon(WHERE_PYTHON_IGNORES_EXCEPTIONS, name, where)
-    assert ended.stdout.startswith("Stopped. ")
-    assert ended.stdout.endswith(f" {code}\n")
-    assert ended.stderr == ""
+def test_a_stop_where_python_ignores_exceptions_is_a_stop(name, code, where):
+    check_stopped(ended_soon(WHERE_PYTHON_IGNORES_EXCEPTIONS, name, where), code)
 
 
-def test_a_stop_that_a_library_makes_another_error_of_is_a_stop():
+def test_a_stop_that_a_library_would_make_another_error_of_is_a_stop():
     script = """
 import signal
-from twinviews.cli.errors import plain_errors, stop_in_good_order
-stop_in_good_order()
-try:
-    with plain_errors("files"), plain_errors("files", when_stopped="It goes on."):
-        try:
-            signal.raise_signal(signal.SIGTERM)
-        except BaseException:
-            raise ValueError("Invalid matrix")
-except Exception as error:
-    print(error, error.exit_code)
+from twinviews.cli.errors import plain_errors
+with plain_errors("files"), plain_errors("files", when_stopped="It goes on."):
+    try:
+        signal.raise_signal(signal.SIGTERM)
+    except BaseException:
+        raise ValueError("Invalid matrix")
 """
-    assert ended_soon(script).stdout == "Stopped. It goes on. 143\n"
+    ended = ended_soon(script)
+    assert (ended.returncode, ended.stderr) == (143, "Error: Stopped. It goes on.\n")
+
+
+def test_a_fork_that_is_stopped_leaves_the_files_of_its_parent():
+    script = """
+import os, signal
+from twinviews.cli.errors import plain_errors
+from twinviews._system.temporary_files import held_folder
+folder = held_folder()
+with plain_errors("files"):
+    if (child := os.fork()) == 0:
+        signal.raise_signal(signal.SIGTERM)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), folder.path.exists())
+folder.release()
+"""
+    ended = ended_soon(script)
+    assert (ended.stdout, ended.stderr, ended.returncode) == ("143 True\n", "", 0)
+
+
+def test_a_command_leaves_signals_as_they_were(folder):
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.getsignal(number) for number in numbers]
+    run("inspect", folder / "m.twinviews")
+    assert [signal.getsignal(number) for number in numbers] == before
+
+
+def test_a_signal_that_is_ignored_stays_ignored():
+    script = """
+import signal
+from twinviews.cli.errors import plain_errors
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+with plain_errors("files"):
+    signal.raise_signal(signal.SIGINT)
+print("went on")
+"""
+    assert ended_soon(script).stdout == "went on\n"
+
+
+@pytest.mark.parametrize("name", ["compare", "replicate"])
+def test_without_the_experiments_their_commands_say_what_to_install(monkeypatch, name):
+    monkeypatch.setattr(added_commands, "entry_points", lambda group: [])
+    added_commands.command_loaders.cache_clear()
+    try:
+        result = run(name, "prices.csv", "--target", "price", "--help", code=5)
+        assert "pip install twinviews-experiments" in error_line(result)
+        assert f"\n  {name} " in run("--help").stdout
+    finally:
+        added_commands.command_loaders.cache_clear()
 
 
 def test_a_kind_of_the_target_is_not_asked_of_the_other_tables(folder):

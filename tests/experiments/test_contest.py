@@ -11,17 +11,17 @@ from click.testing import CliRunner
 from numpy.testing import assert_allclose, assert_array_equal
 
 from twinviews.cli import main
-from twinviews_experiments.contest.peers import PEERS, PEERS_BY_NAME, Few, Peer
-from twinviews_experiments.contest.rounds import MOST_ROWS, draw, few_labels, play
-from twinviews_experiments.contest.run import STORE_NAME, Rounds
-from twinviews_experiments.contest.sets import (
+from twinviews_experiments.contest.competing_methods import PEERS, PEERS_BY_NAME, Few, Peer
+from twinviews_experiments.contest.contest_sets import (
     CONTEST_SETS,
     CONTEST_SETS_BY_NAME,
     choose_contest_sets,
     user_set,
 )
+from twinviews_experiments.contest.one_round import MOST_ROWS, draw, few_labels, play
+from twinviews_experiments.contest.play_rounds import STORE_NAME, Rounds
 from twinviews_experiments.datasets.downloads import Files, UnobtainableError
-from twinviews_experiments.datasets.origins import RawTable
+from twinviews_experiments.datasets.public_sources import RawTable
 
 
 @pytest.fixture

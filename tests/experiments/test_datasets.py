@@ -11,10 +11,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.io import savemat
 
-from twinviews_experiments.datasets import origins
+from twinviews_experiments.datasets import public_sources
 from twinviews_experiments.datasets.downloads import Download, Files, UnobtainableError
-from twinviews_experiments.datasets.formats import read_delimited, read_parquet
-from twinviews_experiments.datasets.origins import RawTable
+from twinviews_experiments.datasets.file_formats import read_delimited, read_parquet
 from twinviews_experiments.datasets.paper_sets import (
     PAPER_SETS,
     SETS_BY_NAME,
@@ -22,6 +21,7 @@ from twinviews_experiments.datasets.paper_sets import (
     load,
 )
 from twinviews_experiments.datasets.preparation import prepare
+from twinviews_experiments.datasets.public_sources import RawTable
 
 
 @pytest.fixture
@@ -32,9 +32,9 @@ def folder(tmp_path):
 @pytest.fixture(autouse=True)
 def without_checksums(monkeypatch):
     """The published files have known checksums; the small ones here have others."""
-    for name, value in vars(origins).items():
+    for name, value in vars(public_sources).items():
         if isinstance(value, Download):
-            monkeypatch.setattr(origins, name, Download(value.url, value.file))
+            monkeypatch.setattr(public_sources, name, Download(value.url, value.file))
 
 
 def put(folder: Files, name: str, content: bytes | dict[str, str]) -> None:
@@ -62,7 +62,7 @@ def test_ct(folder):
     rows = [",".join(["7", *["0.5", "-0.25"] * 192, f"{20 + i}.5"]) for i in range(3)]
     text = "\n".join([header, *rows]) + "\n"
     put(folder, "slice_localization_data.zip", {"slice_localization_data.csv": text})
-    raw = origins.ct(folder)
+    raw = public_sources.ct(folder)
     assert len(raw.features) == SETS_BY_NAME["ct"].paper_columns == 385
     assert_allclose(raw.y, [20.5, 21.5, 22.5])
     assert_allclose(raw.features["value1"], -0.25)
@@ -73,7 +73,7 @@ def test_ibn_sina(folder):
     put(
         folder, "IBN_SINA.zip", {"IBN_SINA/ibn_sina.data": data, "IBN_SINA/ibn_sina.label": "1\n-1\n-1"}
     )
-    raw = origins.ibn_sina(folder)
+    raw = public_sources.ibn_sina(folder)
     assert len(raw.features) == 92
     assert_array_equal(raw.y, [1, -1, -1, np.nan])  # the last label was held back
     assert raw.features["x3"][2] == (2 * 2) % 5
@@ -86,7 +86,7 @@ def test_orange(folder):
     text = "\n".join("\t".join(row) for row in (names, first, second)) + "\n"
     put(folder, "orange_small_train.data.zip", {"orange_small_train.data": text})
     put(folder, "orange_small_train_appetency.labels", b"-1\n1\n")
-    raw = origins.orange(folder)
+    raw = public_sources.orange(folder)
     assert list(raw.features) == names
     assert_array_equal(raw.features["Var1"], [1.5, np.nan])
     assert raw.features["Var191"].tolist() == ["aa", "b c"]
@@ -102,7 +102,7 @@ def test_sarcos_takes_test_rows_out_of_the_training_rows(folder):
         buffer = io.BytesIO()
         savemat(buffer, {name: rows})
         put(folder, f"{name}.mat", buffer.getvalue())
-    raw = origins.sarcos(5)(folder)
+    raw = public_sources.sarcos(5)(folder)
     assert raw.test.sum() == 4
     assert len(raw.y) == 18 + 4
     assert_allclose(raw.y[raw.test], test[:, 21 + 4])  # 21 inputs, then the torque of joint 5
@@ -116,8 +116,8 @@ def test_abalone(folder):
         "abalone.zip",
         {"abalone.data": "M,0.4,0.3,0.1,0.5,0.2,0.1,0.15,15\nI,1,2,3,4,5,6,7,8\n"},
     )
-    raw = origins.abalone(folder)
-    assert list(raw.features) == list(origins.ABALONE_COLUMNS[1:7])
+    raw = public_sources.abalone(folder)
+    assert list(raw.features) == list(public_sources.ABALONE_COLUMNS[1:7])
     assert_allclose(raw.y, [0.15, 7])
 
 
@@ -128,7 +128,7 @@ def test_adult(folder):
     train = f"{row}2174, 0, 40, United-States, <=50K\n{row}0, 0, 40, ?, >50K\n"
     test = f"|1x3 Cross validator\n{row}0, 0, 30, Peru, >50K.\n"
     put(folder, "adult.zip", {"adult.data": train, "adult.test": test})
-    raw = origins.adult(folder)
+    raw = public_sources.adult(folder)
     assert len(raw.features) == SETS_BY_NAME["adult"].paper_columns
     assert_array_equal(raw.y, [-1, 1, 1])
     assert raw.features["native_country"].tolist() == ["United-States", "?", "Peru"]
@@ -149,13 +149,13 @@ def test_openml_through_scikit_learn(folder, monkeypatch):
 
     monkeypatch.setattr(datasets, "fetch_openml", fetch_openml)
     online = Files(folder.folder, folder.cache, online=True)
-    raw = origins.openml(1039, classes=True)(online)
+    raw = public_sources.openml(1039, classes=True)(online)
     assert asked["data_id"] == 1039
     assert asked["data_home"] == str(folder.cache)
     assert_array_equal(raw.y, [-1, 1, -1])
     assert_array_equal(raw.features["x2"], [1, 3, 5])
     with pytest.raises(UnobtainableError, match="OpenML's data set 1039"):
-        origins.openml(1039)(folder)
+        public_sources.openml(1039)(folder)
 
 
 def test_another_set_is_refused_by_its_width(folder):
@@ -167,7 +167,7 @@ def test_another_set_is_refused_by_its_width(folder):
 def test_an_archive_without_the_file_is_refused_with_what_it_holds(folder):
     put(folder, "IBN_SINA.zip", {"readme.txt": "hello"})
     with pytest.raises(ValueError, match=r"no 'ibn_sina.data', only readme.txt"):
-        origins.ibn_sina(folder)
+        public_sources.ibn_sina(folder)
 
 
 def test_a_parquet_file_that_is_not_the_one_is_refused(folder):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from twinviews_experiments.replication.comparison import reduction
-from twinviews_experiments.replication.paper import (
+from twinviews_experiments.replication.published_numbers import (
     N_SETS,
     TABLE_LABELS,
     published_averages,
@@ -59,7 +59,7 @@ def test_run_times_have_a_dash_where_exact_sssl_is_not_feasible():
 
 
 def test_a_baseline_without_spread_cannot_be_undercut():
-    from twinviews_experiments.replication.paper import Published
+    from twinviews_experiments.replication.published_numbers import Published
 
     still, moving = Published(0.2, 0.0), Published(0.1, 0.05)
     assert reduction([(still, [still])]).spread == 0

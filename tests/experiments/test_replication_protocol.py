@@ -9,9 +9,9 @@ from numpy.testing import assert_allclose
 from twinviews import SSSLRegressor, XNVRegressor
 from twinviews_experiments.datasets.preparation import Prepared
 from twinviews_experiments.replication import protocol
-from twinviews_experiments.replication.methods import METHODS, METHODS_BY_NAME, Method
-from twinviews_experiments.replication.paper import FIGURE_LABELS, FOLDS
+from twinviews_experiments.replication.paper_methods import METHODS, METHODS_BY_NAME, Method
 from twinviews_experiments.replication.protocol import Tuned, error, repeat, tune
+from twinviews_experiments.replication.published_numbers import FIGURE_LABELS, FOLDS
 
 
 @pytest.fixture(scope="module")

@@ -15,10 +15,10 @@ import pytest
 from click.testing import CliRunner
 
 from twinviews.cli import main
-from twinviews_experiments.replication.methods import METHODS
+from twinviews_experiments.replication.paper_methods import METHODS
 from twinviews_experiments.replication.protocol import Tuned
-from twinviews_experiments.replication.run import STORE_NAME, open_store
-from twinviews_experiments.replication.store import Store
+from twinviews_experiments.replication.repetition_store import RepetitionStore
+from twinviews_experiments.replication.run_protocol import STORE_NAME, open_store
 
 COMMAND = [sys.executable, "-c", "from twinviews.cli import main; main()", "replicate", "--offline"]
 
@@ -90,6 +90,27 @@ def test_killed_it_goes_on_to_the_same_numbers(folder, finished, tmp_path):
         assert (output / name).read_bytes() == (finished[0] / name).read_bytes()
 
 
+def test_stopped_it_says_so_in_one_line_and_no_worker_lives_on(folder, tmp_path):
+    output = with_choices_made(tmp_path)
+    run = subprocess.Popen(
+        [*COMMAND, *arguments(folder, output, 50)],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while not rows_of(output) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    run.terminate()
+    _, said = run.communicate(timeout=60)
+    assert run.returncode == 143
+    assert said.splitlines()[-1] == (
+        "Error: Stopped. What was finished is kept: the same command goes on from there."
+    )
+    assert "Traceback" not in said
+    assert _group_ends(run.pid)
+
+
 def _group_ends(group):
     """Whether the processes of that group are all gone within a while."""
     for _ in range(800):  # a busy machine may take its time
@@ -157,7 +178,7 @@ def test_every_figure_is_there_twice_and_the_markdown_finds_them(finished):
 
 def test_results_of_another_run_are_not_mixed_in(folder, finished, tmp_path):
     output = with_choices_made(tmp_path)
-    with Store(output / STORE_NAME) as store:
+    with RepetitionStore(output / STORE_NAME) as store:
         store.claim("data of ibn_sina", "another table")
     done = CliRunner().invoke(main, ["replicate", "--offline", *arguments(folder, output, 3)])
     assert done.exit_code == 3

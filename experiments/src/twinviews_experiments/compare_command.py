@@ -62,9 +62,9 @@ def compare(
     """
     if (table is None) != (target is None):
         raise click.UsageError("TABLE and --target go together: give both, or neither.")
-    with plain_errors("peers", when_stopped=GOES_ON):
-        from twinviews_experiments.contest.command import compare as run
-        from twinviews_experiments.contest.run import UserTable
+    with plain_errors("files", when_stopped=GOES_ON):
+        from twinviews_experiments.contest.compare import compare as run
+        from twinviews_experiments.contest.play_rounds import UserTable
 
         run(
             table=None if table is None or target is None else UserTable(table, target, task),

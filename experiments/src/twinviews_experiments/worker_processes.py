@@ -21,6 +21,12 @@ Item = TypeVar("Item")
 
 @contextmanager
 def workers(jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """A pool of processes that end with this one, even if it is killed.
+
+    joblib's workers do not: they go on with their task, and wait for minutes after it.
+    """
+    # If this process is stopped, nobody is left to release them; the system does it.
+    os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker")
     # A fresh interpreter each: a fork would copy the threads of BLAS in whatever state they are.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(jobs, context, initializer=_start_worker)
@@ -31,11 +37,9 @@ def workers(jobs: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _start_worker() -> None:
-    """A worker leaves the keyboard to its parent.
-
-    One BLAS thread: there is a worker for each core, and sums do not depend on how many there are.
-    """
+    # There is a worker for each core, and sums do not depend on how many threads there are.
     threadpool_limits(1)
+    # Ctrl-C reaches the whole group; the parent acts on it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()
 
@@ -47,7 +51,7 @@ def as_they_come(
     shared: Any,
     title: str,
 ) -> Iterator[tuple[Item, Any]]:
-    """(item, work(item, shared)) of all items, in the order in which they are done."""
+    """Pairs ``item, work(item, shared)`` of all items, in the order in which they are done."""
     if not items:
         return
     futures: dict[Future[Any], Item] = {pool.submit(work, item, shared): item for item in items}
@@ -61,8 +65,21 @@ def as_they_come(
 
 
 def bar_style() -> dict[str, Any]:
-    """A bar on a terminal; in a log a line now and then."""
-    return {"mininterval": 0.5 if sys.stderr.isatty() else 60, "smoothing": 0.05, "leave": True}
+    """Options of a progress bar: a bar on a terminal, in a log a line each minute."""
+    if sys.stderr.isatty():
+        return {"mininterval": 0.5, "smoothing": 0.05}
+    return {"mininterval": 60, "smoothing": 0.05, "file": _LogLines()}
+
+
+class _LogLines:
+    """Standard error for a progress bar that is no bar: every state is a line of its own."""
+
+    def write(self, text: str) -> None:
+        if state := text.strip():
+            sys.stderr.write(f"{state}\n")
+
+    def flush(self) -> None:
+        sys.stderr.flush()
 
 
 def default_jobs() -> int:

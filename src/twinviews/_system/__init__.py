@@ -1,1 +1,1 @@
-"""Files, processes, threads and terminals: everything that is about the machine and not about data."""
+"""Files, processes, threads and terminals: what is about the machine and not about data."""

@@ -7,5 +7,6 @@ from pathlib import Path
 
 
 def default_cache() -> Path:
+    """``$XDG_CACHE_HOME/twinviews``, or ``~/.cache/twinviews``."""
     root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(root) / "twinviews"

@@ -9,7 +9,7 @@ from multiprocessing.connection import wait
 
 
 def end_with_parent() -> None:
-    """Called in a worker: it ends when its parent does, however that ends and whatever it is doing."""
+    """End this process when its parent ends, even if the parent is killed and this one is busy."""
     parent = multiprocessing.parent_process()
     assert parent is not None
 

@@ -1,4 +1,7 @@
-"""How much memory an exact method needs, and whether it is there."""
+"""How much memory is available, and an error before a method takes more.
+
+psutil would tell the first on more systems, but does not know the limit of a container.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ def _from_container() -> int | None:
 
 
 def refuse_what_cannot_fit(who: str, n_rows: int, n_matrices: int, instead: str) -> None:
-    """Raise before the allocation if ``n_matrices`` full matrices over the rows are too much."""
+    """Raise MemoryError if ``n_matrices`` matrices of all rows by all rows do not fit."""
     needed = n_matrices * 8 * n_rows**2
     available = available_bytes()
     if available is not None and needed > available:

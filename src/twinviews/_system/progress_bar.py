@@ -1,4 +1,4 @@
-"""A bar for what takes longer than two seconds, on a terminal only."""
+"""A progress bar for work that takes longer than two seconds, on a terminal only."""
 
 from __future__ import annotations
 

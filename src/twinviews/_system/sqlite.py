@@ -1,4 +1,4 @@
-"""A SQLite file that threads share and processes open side by side; its errors in plain words."""
+"""A SQLite file that several threads and processes use at the same time, with plain errors."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
-# For others who write; each takes milliseconds.
+# How long to wait for other writers, each of which takes milliseconds.
 _PATIENCE_SECONDS = 10.0
 
 
 class Database:
-    """One connection under one lock. What a transaction has written is on the disk when it ends.
+    """One connection under one lock. When a transaction ends, its changes are on the disk.
 
     Raises
     ------
     ValueError
-        If the file is no database, or damaged.
+        If the file is not a database, or damaged.
     OSError
         If it cannot be read or written, or another program keeps it locked.
     """
 
     def __init__(self, path: Path, what: str) -> None:
         self.path, self.lock = path, RLock()
-        self._what = what  # it holds, in words
+        self._what = what  # for errors: "a file of labels"
         with self._plain_errors():
             self._connection = sqlite3.connect(
                 path, timeout=_PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
@@ -35,7 +35,7 @@ class Database:
             if self.rows("PRAGMA quick_check(1)") != [("ok",)]:
                 raise self._damaged()
             self.rows("PRAGMA journal_mode = DELETE")
-            # The folder is synced as well, so that a journal which is gone stays gone.
+            # Syncs the folder too, so that a deleted journal does not come back after a power cut.
             self.rows("PRAGMA synchronous = EXTRA")
         except BaseException:
             self.close()
@@ -50,14 +50,14 @@ class Database:
             return self._connection.execute(query, values).fetchall()
 
     def each(self, query: str, *values: Any) -> Generator[tuple[Any, ...]]:
-        """Row by row, for who may stop early; close it then, for it locks the file until its end."""
+        """Rows one by one. Close the generator to stop early: it locks the file until then."""
         with self.lock, self._plain_errors(), closing(self._connection.execute(query, values)) as found:
             yield from found
 
     def insert(self, table: str, **values: Any) -> int:
-        """A row and the number that it got."""
+        """Insert a row; its number is returned."""
         names, marks = ", ".join(values), ", ".join("?" * len(values))
-        # Names of tables and columns are ours; all that a person said is among the values.
+        # Names of tables and columns are our own; user input is among the values only.
         statement = f"INSERT INTO {table} ({names}) VALUES ({marks})"  # nosec B608
         with self.lock, self._plain_errors():
             number = self._connection.execute(statement, tuple(values.values())).lastrowid
@@ -66,14 +66,14 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing, and nobody writes beside it: what it reads stays true until it ends."""
+        """All changes or none, with the file locked against other writers until the end."""
         with self.lock, self._plain_errors():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
                 self._connection.execute("COMMIT")
             except BaseException:
-                if self._connection.in_transaction:  # some errors have ended it
+                if self._connection.in_transaction:  # some errors end it
                     self._connection.execute("ROLLBACK")
                 raise
 

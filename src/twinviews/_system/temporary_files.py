@@ -1,4 +1,4 @@
-"""Temporary files and folders; those of killed processes are told by a lock, which ended with them."""
+"""Temporary files and folders; a lock shows which processes still live, because it ends with them."""
 
 from __future__ import annotations
 
@@ -13,53 +13,64 @@ from uuid import uuid4
 
 try:
     import fcntl
-except ModuleNotFoundError:  # on Windows, where what a killed process leaves behind stays
+except ModuleNotFoundError:  # on Windows, where the files of a killed process stay
     fcntl = None  # type: ignore[assignment]
 
 
-class Held:
-    """A temporary file or folder of a name that nothing else has, under a lock of this process."""
+# Paths of this process, noted before they are made and until they are removed.
+_in_use: set[Path] = set()
 
-    def __init__(self, path: Path) -> None:
+
+class Held:
+    """A temporary file or folder of this process, under a lock."""
+
+    def __init__(self, path: Path, make: Callable[[Path], None]) -> None:
         self.path = path
-        # The lock is waited for: whoever clears up may have it for a moment.
+        _in_use.add(path)
+        make(path)
+        # Waits, because a process that clears up may hold the lock for a moment.
         self._lock = _locked(path, wait=True)
 
     def release(self) -> None:
-        """Take it away, if it is still there."""
+        """Remove it if it still exists."""
         _remove(self.path)
+        _in_use.discard(self.path)
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
 
 
 def held_file(folder: Path, prefix: str) -> Held:
-    """An empty file; those with this prefix that nobody holds any more are taken away."""
+    """An empty file; older ones with this prefix that no process holds any more are removed."""
     return _held(folder, prefix, lambda path: path.open("xb").close())
 
 
 def held_folder() -> Held:
-    """An empty folder among the temporary files (``TMPDIR``); those that nobody holds any more go."""
+    """An empty folder in ``TMPDIR``; older ones that no process holds any more are removed."""
     return _held(Path(tempfile.gettempdir()), "twinviews-", lambda path: path.mkdir(mode=0o700))
+
+
+def remove_all_held() -> None:
+    """Remove every temporary file and folder of this process, which is about to end."""
+    for path in list(_in_use):
+        _remove(path)
 
 
 def _held(folder: Path, prefix: str, make: Callable[[Path], None]) -> Held:
     _clear(folder, prefix)
     while True:
-        path = folder / f"{prefix}{uuid4().hex}"
-        make(path)
-        held = Held(path)
-        if path.exists():  # else it was cleared away before it was locked
+        held = Held(folder / f"{prefix}{uuid4().hex}", make)
+        if held.path.exists():  # otherwise another process removed it before it was locked
             return held
         held.release()
 
 
 def _clear(folder: Path, prefix: str) -> None:
-    """Take away what is named as ours are, is the user's own, and is locked by nobody."""
+    """Remove what is named like ours, belongs to the user and is not locked."""
     if fcntl is None:
         return
     ours = re.compile(re.escape(prefix) + "[0-9a-f]{32}")
-    with suppress(OSError):  # a folder that may be written to, but not be listed
+    with suppress(OSError):  # a folder that may be written to, but not listed
         for entry in os.scandir(folder):
             if not ours.fullmatch(entry.name) or not _is_own(entry):
                 continue
@@ -76,7 +87,7 @@ def _is_own(entry: os.DirEntry[str]) -> bool:
 
 
 def _locked(path: Path, *, wait: bool) -> int | None:
-    """A lock until its handle is closed or the process ends; None if it cannot be had."""
+    """The handle of a lock, which ends with the handle or the process; None if it cannot be had."""
     if fcntl is None:
         return None
     try:
@@ -85,7 +96,7 @@ def _locked(path: Path, *, wait: bool) -> int | None:
         return None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:  # another has it, or the file system knows no locks
+    except OSError:  # another process has it, or the file system has no locks
         os.close(handle)
         return None
     return handle

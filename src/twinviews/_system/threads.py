@@ -1,4 +1,4 @@
-"""Who may use the cores: Python threads over blocks, one BLAS thread in each.
+"""Python threads over blocks of rows, with one BLAS thread in each.
 
 A multi-threaded BLAS on blocks of a few thousand rows spends its time on synchronisation (two to ten
 times slower than one thread, see benchmarks/README.md). So while a pass runs, BLAS is held to one
@@ -23,10 +23,10 @@ Result = TypeVar("Result")
 
 
 class _OneBlasThread:
-    """Hold BLAS to one thread while anybody is inside, and restore it when the last one leaves.
+    """Hold BLAS to one thread while any caller is inside; restore it when the last one leaves.
 
-    For most builds the limit belongs to the process: nested or overlapping users that each saved and
-    restored it would leave it wrong, so they are counted.
+    In most builds the limit belongs to the process. Nested or overlapping callers that each saved and
+    restored it would leave it wrong, so callers are counted.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class _OneBlasThread:
         self._before: list[int] = []
 
     def enter(self, look: bool) -> int:
-        """Enter, and tell how many threads BLAS was allowed outside."""
+        """Enter; the number of threads that BLAS may use outside is returned."""
         with self._lock:
             if self._inside == 0:
                 if look or not self._libraries:
@@ -48,7 +48,7 @@ class _OneBlasThread:
             return max(self._before, default=1)
 
     def limit(self) -> None:
-        """One thread for whoever calls it; a build on OpenMP counts for each Python thread."""
+        """Limit BLAS in this Python thread, too: with OpenMP each one has a limit of its own."""
         for library in self._libraries:
             _set_threads(library, 1)
 
@@ -61,8 +61,8 @@ class _OneBlasThread:
 
 
 def _set_threads(library: LibController, threads: int) -> None:
-    # Recent versions of threadpoolctl obey only the Python thread that set a limit first. Those
-    # inside are counted here, and the last may leave from any thread, so the library is told directly.
+    # Recent versions of threadpoolctl obey only the Python thread that set a limit first. Here the last
+    # caller may leave from any thread, so the library is called directly.
     getattr(library, "_real_set_num_threads", library.set_num_threads)(threads)
 
 
@@ -71,13 +71,11 @@ _blas = _OneBlasThread()
 
 @contextmanager
 def one_blas_thread(*, look: bool = True) -> Iterator[int]:
-    """Within it BLAS uses one thread; yields the number it was allowed outside.
+    """Hold BLAS to one thread; yield the number of threads that it may use outside.
 
-    To ``look`` for the BLAS libraries that are loaded takes a millisecond or two; without it those
-    found last time are taken.
-
-    That number follows OMP_NUM_THREADS, threadpoolctl and joblib's workers, so it is also how many
-    threads a pass should take when the user names none.
+    That number follows OMP_NUM_THREADS, threadpoolctl and joblib's workers, so it is also the default
+    number of threads of a pass. To ``look`` for the BLAS libraries that are loaded takes a millisecond
+    or two; without it those found last time are used.
     """
     allowed = _blas.enter(look)
     try:
@@ -87,7 +85,7 @@ def one_blas_thread(*, look: bool = True) -> Iterator[int]:
 
 
 def _as_in_the_caller(floating_point: Any) -> None:
-    """A thread of its own has neither the limit of BLAS nor what NumPy was told about overflow."""
+    """Give a new thread the limit of BLAS and NumPy's floating-point settings of the caller."""
     _blas.limit()
     np.seterr(**floating_point)
 
@@ -95,10 +93,10 @@ def _as_in_the_caller(floating_point: Any) -> None:
 def map_in_order(
     function: Callable[[Item], Result], items: Iterable[Item], n_threads: int
 ) -> Iterator[Result]:
-    """``map`` over threads, results in the order of the items, few items in flight.
+    """Results of ``map`` over threads, in the order of the items, with few items in flight.
 
-    The order makes sums over blocks independent of the number of threads, bit for bit; the small
-    window keeps a long stream of blocks out of memory. To be called within ``one_blas_thread``.
+    The order makes sums over blocks independent of the number of threads, bit for bit. Few items in
+    flight keep a long stream of blocks out of memory. Call it within ``one_blas_thread``.
     """
     if n_threads == 1:
         yield from map(function, items)

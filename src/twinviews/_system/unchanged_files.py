@@ -1,4 +1,4 @@
-"""Files that are read more than once: the same each time, or an error that says so."""
+"""Files that are read more than once: unchanged each time, or an error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # it need not be installed
 
 @dataclass(frozen=True)
 class SameFiles:
-    """Files as they are now: the size of each, and when it was last written to."""
+    """Size and time of the last change of each file."""
 
     filesystem: Any  # of pyarrow
     stamps: tuple[tuple[str, int | None, int | None], ...]  # path, bytes, nanoseconds
@@ -25,13 +25,13 @@ class SameFiles:
 
     @classmethod
     def of(cls, dataset: ds.Dataset) -> Self:
-        """The files of a data set; none if it has none."""
+        """The files of a data set, of which there may be none."""
         paths = getattr(dataset, "files", [])
         return cls.at(dataset.filesystem if paths else None, paths)
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """While they are read: at the end, and where that fails, they must be what they were."""
+        """Raise ValueError if the files have changed when the block ends, with an error or without."""
         try:
             yield
         except Exception as error:

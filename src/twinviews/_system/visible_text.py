@@ -1,15 +1,15 @@
-"""Words of strangers, on a page or in a terminal: what would hide or command is spelled out."""
+"""Text from unknown sources, made safe to show on a page or in a terminal."""
 
 from __future__ import annotations
 
 import unicodedata
 
-# Marks that turn the direction of text around: of the reader's eye, too.
+# Marks that change the direction of text, so that it reads differently from what it is.
 _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def visible(text: str) -> str:
-    """Text with every character that would hide, break lines or turn text around spelled out."""
+    """The text with control characters, line breaks and marks of direction written as escapes."""
     return "".join(_spelled(character) if _hides(character) else character for character in text)
 
 

@@ -1,4 +1,4 @@
-"""A file appears when it is complete; until then, and if that fails, the old one stays."""
+"""Files that appear when they are complete; until then, and after an error, the old one stays."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from twinviews._system.temporary_files import held_file
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """A name beside the path, beginning with a dot, to write to; nothing of it is left behind.
+    """A hidden file beside the path to write to, which takes its name when the block ends.
 
-    A process that is killed has to leave it. Whoever writes the same file next takes it away.
+    A process that is killed leaves the hidden file; the next one that writes to the path removes it.
     """
     with told_of(path):
         part = held_file(path.parent, f".{path.name}.")
@@ -28,14 +28,14 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """The same for content in memory."""
+    """Write content that is in memory as a whole file."""
     with whole_file(path) as part, told_of(path):
         part.write_bytes(content)
 
 
 @contextmanager
 def told_of(path: Path) -> Iterator[None]:
-    """What the system says while a file is written, with the file's own name."""
+    """Raise errors of the system under the name of the file that the user asked for."""
     try:
         yield
     except BrokenPipeError:
@@ -48,7 +48,7 @@ def told_of(path: Path) -> Iterator[None]:
 
 
 def _sync(path: Path) -> None:
-    """On the disk before it has its name: after a power cut there is the old file or the new one."""
+    """Write to the disk before the renaming: after a power cut there is the old file or the new one."""
     handle = os.open(path, os.O_RDWR)
     try:
         os.fsync(handle)

@@ -14,9 +14,9 @@ from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from twinviews._system.random_seed import seed_from
 from twinviews._system.threads import one_blas_thread
 from twinviews.active.acquisition import best_of_handfuls
+from twinviews.estimators.random_seed import seed_from
 from twinviews.method.landmarks import row_priorities, stack_rows
 from twinviews.passes.targets import as_array, missing_labels
 from twinviews.tables import ArrayTable, Block

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
 from typing import Any
 
 import click
 
+from twinviews.cli.added_commands import command_loaders
 from twinviews.cli.demo import demo
-from twinviews.cli.errors import plain_errors, stop_in_good_order, until_unread
+from twinviews.cli.errors import plain_errors, until_unread
 from twinviews.cli.fit import fit
 from twinviews.cli.inspect import inspect
 from twinviews.cli.label import label
@@ -21,50 +21,33 @@ From a table to predictions:
   twinviews predict prices.twinviews more.csv -o predicted.csv
 
 \b
-Exit codes: 0 done; 1 an error of ours; 2 the command is not as it should be; 3 a table
-or model cannot be used as it is; 4 a file cannot be read or written; 5 a package is not
-installed; 130 stopped by the keyboard; 143 stopped by SIGTERM.
+Exit codes: 0 done; 1 a bug of ours; 2 wrong usage of the command; 3 a table or model
+cannot be used as it is; 4 a file cannot be read or written; 5 a package is not installed;
+130 stopped by the keyboard; 143 stopped by SIGTERM.
 
 Nothing is sent anywhere: twinviews works offline, and downloads data sets of the paper only when
 `replicate` or `compare` asks for them.
 """
 
 
-# Commands of the package twinviews-experiments.
-_ELSEWHERE = ("compare", "replicate")
-
-
-def _plugins() -> dict[str, Any]:
-    """Commands that other packages add: entry points of the group ``twinviews.commands``."""
-    return {found.name: found for found in entry_points(group="twinviews.commands")}
-
-
 class _Commands(click.Group):
-    """Listed in the order in which one needs them; however they end, they end in one line."""
+    """Commands in the order in which one needs them; errors and stops are one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*self.commands, *_plugins()]
+        return [*self.commands, *command_loaders()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         found = super().get_command(ctx, cmd_name)
         if found is not None:
             return found
-        if (plugin := _plugins().get(cmd_name)) is not None:
-            command: click.Command = plugin.load()
-            return command
-        if cmd_name in _ELSEWHERE:
-            raise click.UsageError(
-                f"`twinviews {cmd_name}` comes with the package twinviews-experiments, which is not "
-                f"installed: pip install twinviews-experiments, or ./experiments of the repository."
-            )
-        return None
+        load = command_loaders().get(cmd_name)
+        return None if load is None else load()
 
     def make_context(self, *args: Any, **named: Any) -> click.Context:
         with until_unread():  # --help writes
             return super().make_context(*args, **named)
 
     def invoke(self, ctx: click.Context) -> Any:
-        stop_in_good_order()
         with until_unread(), plain_errors("files"):
             return super().invoke(ctx)
 

@@ -9,7 +9,7 @@ import click
 from twinviews.cli.errors import plain_errors, say
 
 
-@click.command(short_help="All of it on a real table.")
+@click.command(short_help="Try every step on a real table.")
 @click.option(
     "-o",
     "--output",
@@ -21,8 +21,8 @@ from twinviews.cli.errors import plain_errors, say
 def demo(output: Path) -> None:
     """Fit, predict and report on a real table: 442 patients, of whom 120 have a result.
 
-    The table is scikit-learn's diabetes data with most results blanked, and with an id, words, dates
-    and blanks added, as tables have them.
+    The table is scikit-learn's diabetes data with most results blanked. An id, words, dates and blanks
+    were added, because real tables have them.
     """
     with plain_errors("report"):
         from twinviews.cli.run_demo import run_demo

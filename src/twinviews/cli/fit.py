@@ -23,7 +23,9 @@ Examples:
 """,
 )
 @click.argument("table")
-@click.option("--target", required=True, metavar="COLUMN", help="What to predict; blank where unknown.")
+@click.option(
+    "--target", required=True, metavar="COLUMN", help="Column to predict; blank where unknown."
+)
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), required=True, help="Model file."
 )
@@ -31,25 +33,25 @@ Examples:
     "--unlabeled",
     multiple=True,
     metavar="TABLE",
-    help="More rows without labels, with the same columns; again for several.",
+    help="More rows without labels, with the same columns; repeatable.",
 )
 @click.option(
     "--task",
     type=click.Choice(["regression", "classification"]),
-    help="Numbers or classes to predict; found out from the column if not said.",
+    help="Numbers or classes to predict; by default found out from the column.",
 )
 @click.option(
     "--report",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="PAGE",
-    help="Also write a page (.html) on how good the predictions are and what they rest on.",
+    help="Also write a page (.html) on how good the predictions are and what they depend on.",
 )
 @click.option(
     "--quick",
     is_flag=True,
-    help="The paper's method alone, without the committee: several times faster.",
+    help="The paper's method alone, without the ensemble: several times faster.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of everything random.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was found and done as JSON.")
 @table_options
 def fit(
@@ -64,12 +66,12 @@ def fit(
     as_json: bool,
     reading: TableOptions,
 ) -> None:
-    """Learn from TABLE to predict one of its columns, and keep what was learned in a model file.
+    """Learn from TABLE to predict one of its columns, and write a model file.
 
-    TABLE is a CSV, TSV, Excel, Parquet, Arrow or JSON-lines file, a folder of files of one format that
-    are one table (but not of workbooks), or - for standard input. Rows with a blank target are used
-    too: they show what rows look like. Columns may hold numbers, words, dates and blanks. What is found
-    out about the table is said in one line each, with the option that says otherwise.
+    TABLE is a CSV, TSV, Excel, Parquet, Arrow or JSON-lines file, a folder of files that make up one
+    table (all of one format, but not workbooks), or - for standard input. Rows with a blank target are
+    used too, as unlabeled rows. Columns may hold numbers, words, dates and blanks. Everything that is
+    found out about the table is printed, with the option that overrides it.
     """
     with plain_errors("files"):
         from twinviews.cli.run_fit import fit_model

@@ -11,11 +11,11 @@ from twinviews._system.visible_text import visible
 from twinviews.cli.errors import plain_errors
 
 
-@click.command(short_help="Tell what is in a model file.")
+@click.command(short_help="Show what is in a model file.")
 @click.argument("model", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def inspect(model: Path, as_json: bool) -> None:
-    """Tell what is in MODEL: what it predicts, from what, how well, and how it was made."""
+    """Show what MODEL predicts, from which columns, how well, and how it was made."""
     with plain_errors("files"):
         from twinviews.cli.run_inspect import facts_of_model, lines_of
 
@@ -24,5 +24,5 @@ def inspect(model: Path, as_json: bool) -> None:
             lines = json.dumps(facts, indent=2, ensure_ascii=False).split("\n")
         else:
             lines = lines_of(facts)
-    # Whoever made the file chose its words, and a terminal obeys some.
+    # The text comes from whoever made the file, and a terminal obeys some characters.
     click.echo("\n".join(map(visible, lines)))

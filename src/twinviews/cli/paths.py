@@ -1,4 +1,4 @@
-"""What a command reads and what it writes: never the same file."""
+"""Checks of what a command reads and writes, before it starts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MODEL = b"twinviews model"
 
 
 def check_paths(tables: Sequence[str], outputs: Sequence[Path], models: Sequence[Path] = ()) -> None:
-    """Tables are no models; each output has a folder and is neither an input nor another output."""
+    """Raise if a table is a model file, or an output has no folder or is read or written already."""
     for source in tables:
         if source != "-" and Path(source).is_file() and _begins_like_a_model(Path(source)):
             raise ValueError(f"{source} is a model file, and a table is expected here.")

@@ -30,19 +30,19 @@ Examples:
     metavar="FILE",
     help="By its ending: .csv, .tsv, .parquet, .arrow, .jsonl, .xlsx; - is CSV on standard output.",
 )
-@click.option("--keep", metavar="COLUMNS", help="Columns to carry over, with commas between; else all.")
+@click.option("--keep", metavar="COLUMNS", help="Columns to keep, separated by commas; by default all.")
 @click.option(
     "--coverage",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.9,
     show_default=True,
-    help="Of the intervals beside predicted numbers.",
+    help="Coverage of the intervals of predicted numbers.",
 )
-@click.option("--no-intervals", is_flag=True, help="Predicted numbers alone: faster.")
+@click.option("--no-intervals", is_flag=True, help="No intervals, which is faster.")
 @click.option(
     "--formulas",
     is_flag=True,
-    help="Write text that a spreadsheet would run as a formula as it is, not with an apostrophe.",
+    help="Write text that looks like a formula as it is, without an apostrophe in front.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
 @table_options

@@ -23,6 +23,7 @@ _NOTHING_SAID: dict[str, Any] = {
 
 
 def run_demo(folder: Path, *, say: Callable[[str], None]) -> None:
+    """Write a table, fit, report and predict; ``say`` shows each command and what it says."""
     folder.mkdir(parents=True, exist_ok=True)
     table, model = folder / "patients.csv", folder / "patients.twinviews"
     truth = write_patients(table)
@@ -48,9 +49,9 @@ def run_demo(folder: Path, *, say: Callable[[str], None]) -> None:
 
 
 def write_patients(path: Path) -> np.ndarray:
-    """The diabetes table with an id, words, dates and blanks, and most labels blanked.
+    """Write the diabetes table with an id, words, dates and blanks, and with most labels blanked.
 
-    The labels that were blanked are returned, NaN where they were not.
+    The labels that were blanked are returned; NaN for the others.
     """
     data = load_diabetes(scaled=False)
     rng = np.random.default_rng(0)
@@ -74,7 +75,7 @@ def write_patients(path: Path) -> np.ndarray:
 
 
 def _cell(value: float) -> str:
-    """As a German spreadsheet writes it."""
+    """The number as a German spreadsheet writes it."""
     return f"{value:.10g}".replace(".", ",")
 
 

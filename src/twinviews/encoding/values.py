@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from twinviews._system.double_precision import refuse_too_large
+from twinviews.tables.double_precision import refuse_too_large
 
 _MICROSECONDS = 86_400_000_000
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from twinviews._system.double_precision import in_double_precision
+from twinviews.tables.double_precision import in_double_precision
 
 
 @contextmanager

@@ -14,7 +14,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from twinviews._system.random_seed import seed_from
 from twinviews._system.threads import one_blas_thread
 from twinviews._system.user_warnings import warn_user
 from twinviews.estimators import _table_methods
@@ -32,6 +31,7 @@ from twinviews.estimators._raw_rows import (
     learn_encoder,
 )
 from twinviews.estimators._solution import Solution
+from twinviews.estimators.random_seed import seed_from
 from twinviews.method.kernels import Kernel
 from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.tuning import PROBE_ROWS, SAMPLE_ROWS

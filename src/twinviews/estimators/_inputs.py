@@ -9,10 +9,10 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from twinviews._system.double_precision import refuse_too_large
 from twinviews.estimators._raw_rows import dense_columns, is_frame
 from twinviews.estimators._weights import check_weight
 from twinviews.passes.targets import as_array
+from twinviews.tables.double_precision import refuse_too_large
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:

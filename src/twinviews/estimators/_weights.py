@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import _check_sample_weight
 
-from twinviews._system.double_precision import LARGEST, refuse_too_large
+from twinviews.tables.double_precision import LARGEST, refuse_too_large
 
 
 def check_weight(sample_weight: Any, X: Any) -> np.ndarray:

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Self, TypeVar
 import numpy as np
 from scipy.special import ndtri
 
-from twinviews._system.double_precision import LARGEST
 from twinviews.tables import Block, Summary, Table
+from twinviews.tables.double_precision import LARGEST
 
 S = TypeVar("S", bound=Summary)
 

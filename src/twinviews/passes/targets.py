@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from twinviews._system.double_precision import LARGEST, refuse_too_large
+from twinviews.tables.double_precision import LARGEST, refuse_too_large
 
 
 def as_array(y: Any) -> np.ndarray:

@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 import pyarrow.dataset as ds
 
-from twinviews._system.double_precision import refuse_too_large
 from twinviews._system.unchanged_files import SameFiles
 from twinviews.tables.base import Block, BlockTable
 from twinviews.tables.column_names import check_columns
+from twinviews.tables.double_precision import refuse_too_large
 
 # Rows that are read at once, and rows of a block made of them.
 _BATCH_ROWS = 32_768

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 from dask import annotate, compute, delayed
 
-from twinviews._system.double_precision import refuse_too_large
 from twinviews.tables.arrays import ArrayTable
 from twinviews.tables.arrow import Selection
 from twinviews.tables.base import Block, Summary, merge_all, refuse_nothing
+from twinviews.tables.double_precision import refuse_too_large
 
 S = TypeVar("S", bound=Summary)
 

@@ -16,11 +16,11 @@ from twinviews.evaluation.paired_comparison import (
     paired_ratio,
     tally,
 )
-from twinviews_experiments.contest.peers import PEERS, PEERS_BY_NAME
-from twinviews_experiments.contest.run import Contest, Entered, Rounds
-from twinviews_experiments.contest.sets import ContestSet
+from twinviews_experiments.contest.competing_methods import PEERS, PEERS_BY_NAME
+from twinviews_experiments.contest.contest_sets import ContestSet
+from twinviews_experiments.contest.play_rounds import Contest, Entered, Rounds
+from twinviews_experiments.csv_and_markdown import TextTable, write_csv
 from twinviews_experiments.datasets.preparation import Task
-from twinviews_experiments.text_tables import TextTable, write_csv
 
 OURS = "XNV"
 BASELINE = "KRR"

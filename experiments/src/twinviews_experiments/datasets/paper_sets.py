@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from twinviews_experiments.datasets import origins
+from twinviews_experiments.datasets import public_sources
 from twinviews_experiments.datasets.downloads import Files, UnobtainableError
-from twinviews_experiments.datasets.formats import Columns, read_parquet
-from twinviews_experiments.datasets.origins import RawTable, openml
+from twinviews_experiments.datasets.file_formats import Columns, read_parquet
 from twinviews_experiments.datasets.preparation import Prepared, Task, prepare
+from twinviews_experiments.datasets.public_sources import RawTable, openml
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ PAPER_SETS: tuple[PaperSet, ...] = (
         "Table 1 says classification; shell weight from the six other measurements fits D, error and "
         "spread, and no split of the rings does",
         ("abalone.parquet", "889a5a04ad634c3001adb432e00e69facba598ed4756ee3a603ed0ba057f4146"),
-        origins.shell_weight,
-        origins.abalone,
+        public_sources.shell_weight,
+        public_sources.abalone,
     ),
     PaperSet(
         2,
@@ -105,7 +105,7 @@ PAPER_SETS: tuple[PaperSet, ...] = (
         "the paper does not say how it codes categories",
         ("adult.parquet", "be47069a1de3c7fe0590d986c8a586e6492669d31840bacab07e1a5abdec37a5"),
         two_classes,
-        origins.adult,
+        public_sources.adult,
     ),
     PaperSet(
         3,
@@ -202,7 +202,7 @@ PAPER_SETS: tuple[PaperSet, ...] = (
         385,
         "UCI 206",
         _HALF,
-        from_origin=origins.ct,
+        from_origin=public_sources.ct,
         whole=False,
     ),
     PaperSet(
@@ -253,7 +253,7 @@ PAPER_SETS: tuple[PaperSet, ...] = (
         92,
         "active learning challenge, IBN_SINA.zip",
         _HALF,
-        from_origin=origins.ibn_sina,
+        from_origin=public_sources.ibn_sina,
         whole=False,
     ),
     PaperSet(
@@ -264,7 +264,7 @@ PAPER_SETS: tuple[PaperSet, ...] = (
         230,
         "KDD Cup 2009, small, appetency",
         _HALF + "; missing numbers as the mean, levels that 1% of the rows have as columns of 0 and 1",
-        from_origin=origins.orange,
+        from_origin=public_sources.orange,
         whole=False,
     ),
     *(
@@ -279,7 +279,7 @@ PAPER_SETS: tuple[PaperSet, ...] = (
             _SARCOS,
             ("sarcos.parquet", "e5823989c6addabe58dddc2e5bd243e971356351cfdc9bb6a28964930e5e8e03"),
             sarcos_part(joint),
-            origins.sarcos(joint),
+            public_sources.sarcos(joint),
             whole=False,
         )
         for number, joint in ((15, 1), (16, 5), (17, 7))

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from twinviews_experiments.datasets.origins import RawTable
+from twinviews_experiments.datasets.public_sources import RawTable
 
 Task = Literal["regression", "classification"]
 

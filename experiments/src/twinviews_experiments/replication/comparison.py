@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from twinviews_experiments.datasets.paper_sets import PaperSet
-from twinviews_experiments.replication.methods import METHODS
-from twinviews_experiments.replication.paper import (
+from twinviews_experiments.replication.paper_methods import METHODS
+from twinviews_experiments.replication.published_numbers import (
     FIGURE_LABELS,
     REPETITIONS,
     Published,
     published_errors,
 )
-from twinviews_experiments.replication.store import Store
+from twinviews_experiments.replication.repetition_store import RepetitionStore
 
 # The paper prints three decimals: the error of rounding is uniform over a width of 0.001.
 _ROUNDING_VARIANCE = 0.001**2 / 12
@@ -55,7 +55,7 @@ class Results:
 
 
 def results_of(
-    store: Store,
+    store: RepetitionStore,
     sets: Sequence[PaperSet],
     missing: dict[str, str],
     rows: dict[str, tuple[int, int, int]],

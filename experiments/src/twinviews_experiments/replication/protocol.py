@@ -15,8 +15,8 @@ from scipy.spatial.distance import pdist
 
 from twinviews.evaluation.measures import error_rate, normalised_squared_error
 from twinviews_experiments.datasets.preparation import Prepared, Task
-from twinviews_experiments.replication.methods import Method
-from twinviews_experiments.replication.paper import FIGURE_LABELS, FOLDS, TUNING_LABELS
+from twinviews_experiments.replication.paper_methods import Method
+from twinviews_experiments.replication.published_numbers import FIGURE_LABELS, FOLDS, TUNING_LABELS
 
 SEED = 2013
 # Both grids are the same for all methods. Sigma in units of the median distance between training rows;

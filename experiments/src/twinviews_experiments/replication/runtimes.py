@@ -12,8 +12,8 @@ import numpy as np
 from twinviews import ExactSSSLRegressor, SSSLRegressor, XNVRegressor
 from twinviews_experiments.datasets.downloads import Files
 from twinviews_experiments.datasets.paper_sets import SETS_BY_NAME, load
-from twinviews_experiments.replication.methods import CORRELATION_RIDGE
-from twinviews_experiments.replication.paper import COMPONENTS
+from twinviews_experiments.replication.paper_methods import CORRELATION_RIDGE
+from twinviews_experiments.replication.published_numbers import COMPONENTS
 
 RUNTIME_SETS = ("bank8", "cal_housing", "sylva")
 RUNTIME_METHODS = ("exact SSSL", "SSSL_2M", "XNV")

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twinviews_experiments.contest.peers import PEERS, PEERS_BY_NAME, Peer
-from twinviews_experiments.contest.rounds import Draw, Outcome, draw, few_labels, play
-from twinviews_experiments.contest.sets import CONTEST_SETS_BY_NAME, ContestSet, user_set
+from twinviews_experiments.contest.competing_methods import PEERS, PEERS_BY_NAME, Peer
+from twinviews_experiments.contest.contest_sets import CONTEST_SETS_BY_NAME, ContestSet, user_set
+from twinviews_experiments.contest.one_round import Draw, Outcome, draw, few_labels, play
 from twinviews_experiments.datasets.downloads import Files, UnobtainableError
-from twinviews_experiments.datasets.origins import RawTable
 from twinviews_experiments.datasets.preparation import Task
-from twinviews_experiments.ledger import Ledger
+from twinviews_experiments.datasets.public_sources import RawTable
+from twinviews_experiments.result_store import ResultStore
 from twinviews_experiments.worker_processes import as_they_come, workers
 
 SEED = 2026
@@ -42,7 +42,7 @@ class Contest(NamedTuple):
     jobs: int
 
 
-class Rounds(Ledger):
+class Rounds(ResultStore):
     tables = (
         """rounds (
             set_name TEXT, repetition INTEGER, n INTEGER, method TEXT, error REAL, seconds REAL,

@@ -42,7 +42,7 @@ from twinviews import (
     XNVClassifier,
     XNVRegressor,
 )
-from twinviews_experiments.contest.feature_machines import fit_feature_machines
+from twinviews_experiments.contest.xrfm_method import fit_feature_machines
 from twinviews_experiments.datasets.preparation import Task
 
 FOLDS = 5

@@ -16,8 +16,12 @@ from twinviews._system.whole_files import replace_file, whole_file
 from twinviews.plots.style import BLUE, FILE_STYLE, GREEN, GREY, ORANGE, VERMILION, plain
 from twinviews_experiments.datasets.paper_sets import PaperSet
 from twinviews_experiments.replication.comparison import Results, our_reduction
-from twinviews_experiments.replication.paper import FIGURE_LABELS, TABLE_LABELS, published_averages
-from twinviews_experiments.replication.tables import AGAINST_SSSL
+from twinviews_experiments.replication.paper_tables import AGAINST_SSSL
+from twinviews_experiments.replication.published_numbers import (
+    FIGURE_LABELS,
+    TABLE_LABELS,
+    published_averages,
+)
 
 # One marker each.
 _LOOKS = {

@@ -14,7 +14,7 @@ LARGEST = 1e151
 def refuse_too_large(name: str, values: np.ndarray, way_out: str) -> None:
     """Raise an error that names the value furthest from zero, if it is beyond ``LARGEST``.
 
-    NaN and infinity are for others to refuse, who know what they stand for.
+    NaN and infinity are left to the caller, who knows what they stand for.
     """
     if values.size == 0:
         return
@@ -28,7 +28,7 @@ def refuse_too_large(name: str, values: np.ndarray, way_out: str) -> None:
 
 @contextmanager
 def in_double_precision(what: str, way_out: str) -> Iterator[None]:
-    """Within it a number that overflows, or is none, ends in one error instead of going on as such."""
+    """Raise one ValueError where a result overflows or is not a number."""
     try:
         with np.errstate(over="raise", invalid="raise", divide="raise"):
             yield

@@ -10,14 +10,14 @@ from twinviews_experiments.replication.comparison import (
     our_reduction,
     sets_won,
 )
-from twinviews_experiments.replication.methods import CORRELATION_RIDGE
-from twinviews_experiments.replication.paper import (
+from twinviews_experiments.replication.paper_methods import CORRELATION_RIDGE
+from twinviews_experiments.replication.paper_tables import AGAINST_SSSL
+from twinviews_experiments.replication.published_numbers import (
     N_SETS,
     REPETITIONS,
     TABLE_LABELS,
     published_averages,
 )
-from twinviews_experiments.replication.tables import AGAINST_SSSL
 
 _SSSL = AGAINST_SSSL.baselines
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from twinviews import KRRRegressor, RFFRegressor, SSSLRegressor, XKSRegressor, XNVRegressor
-from twinviews_experiments.replication.paper import COMPONENTS
+from twinviews_experiments.replication.published_numbers import COMPONENTS
 
 # The ridge inside CCA that the paper does not have, in units of the kernel. One value for all sets and
 # all n: it is not tuned, so that every method has the same two numbers to tune.

@@ -16,7 +16,7 @@ _TABLES = (
 )
 
 
-class Ledger:
+class ResultStore:
     """What is in it is whole; what is not in it is still to be done. An experiment adds its tables."""
 
     tables: Sequence[str]  # names, each with its columns

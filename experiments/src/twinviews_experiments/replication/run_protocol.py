@@ -12,8 +12,7 @@ from tqdm import tqdm
 from twinviews_experiments.datasets.downloads import Files, UnobtainableError
 from twinviews_experiments.datasets.paper_sets import SETS_BY_NAME, PaperSet, load
 from twinviews_experiments.datasets.preparation import Prepared
-from twinviews_experiments.replication.methods import METHODS, METHODS_BY_NAME
-from twinviews_experiments.replication.paper import COMPONENTS, FIGURE_LABELS
+from twinviews_experiments.replication.paper_methods import METHODS, METHODS_BY_NAME
 from twinviews_experiments.replication.protocol import (
     RIDGES,
     SEED,
@@ -23,8 +22,9 @@ from twinviews_experiments.replication.protocol import (
     repeat,
     tune,
 )
+from twinviews_experiments.replication.published_numbers import COMPONENTS, FIGURE_LABELS
+from twinviews_experiments.replication.repetition_store import RepetitionStore
 from twinviews_experiments.replication.runtimes import measure_seconds
-from twinviews_experiments.replication.store import Store
 from twinviews_experiments.worker_processes import as_they_come, bar_style, workers
 
 # To be raised when a change of the protocol changes its numbers.
@@ -49,7 +49,7 @@ class Found(NamedTuple):
     rows: dict[str, tuple[int, int, int]]  # set name -> training rows, columns, test rows
 
 
-def run(plan: Plan, store: Store, say: Callable[[str], None]) -> Found:
+def run(plan: Plan, store: RepetitionStore, say: Callable[[str], None]) -> Found:
     """Do what is not yet in the store."""
     found = _look_for_sets(plan, store, say)
     if not found.present:
@@ -95,7 +95,7 @@ def run(plan: Plan, store: Store, say: Callable[[str], None]) -> Found:
     return found
 
 
-def _look_for_sets(plan: Plan, store: Store, say: Callable[[str], None]) -> Found:
+def _look_for_sets(plan: Plan, store: RepetitionStore, say: Callable[[str], None]) -> Found:
     store.claim(
         "protocol",
         {
@@ -122,7 +122,7 @@ def _look_for_sets(plan: Plan, store: Store, say: Callable[[str], None]) -> Foun
     return found
 
 
-def _all_tuned(store: Store, name: str) -> dict[str, Tuned]:
+def _all_tuned(store: RepetitionStore, name: str) -> dict[str, Tuned]:
     tuned = {method.name: store.tuned(name, method.name) for method in METHODS}
     return {method: choice for method, choice in tuned.items() if choice is not None}
 
@@ -158,5 +158,5 @@ def _repeat(
 STORE_NAME = "repetitions.sqlite"
 
 
-def open_store(output: Path) -> Store:
-    return Store(output / STORE_NAME)
+def open_store(output: Path) -> RepetitionStore:
+    return RepetitionStore(output / STORE_NAME)

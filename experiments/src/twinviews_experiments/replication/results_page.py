@@ -11,19 +11,19 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from twinviews._system.whole_files import replace_file
-from twinviews_experiments.replication import words
+from twinviews_experiments.csv_and_markdown import write_csv
+from twinviews_experiments.replication import findings_text
 from twinviews_experiments.replication.comparison import Results, difference_in_standard_errors
-from twinviews_experiments.replication.figures import (
+from twinviews_experiments.replication.paper_figures import (
     XKS_FIGURE,
     XNV_FIGURE,
     averages_figure,
     error_figure,
     save,
 )
-from twinviews_experiments.replication.methods import METHODS
-from twinviews_experiments.replication.paper import FIGURE_LABELS
-from twinviews_experiments.replication.tables import all_tables, methods_table
-from twinviews_experiments.text_tables import write_csv
+from twinviews_experiments.replication.paper_methods import METHODS
+from twinviews_experiments.replication.paper_tables import all_tables, methods_table
+from twinviews_experiments.replication.published_numbers import FIGURE_LABELS
 
 
 class PageFigure(NamedTuple):
@@ -53,8 +53,8 @@ def write_report(results: Results, output: Path) -> Path:
         for one in results.sets
     ]
     shared: dict[str, Any] = {
-        "scope": words.scope(results),
-        "findings": words.findings(results),
+        "scope": findings_text.scope(results),
+        "findings": findings_text.findings(results),
         "tables": tables,
         "figures": figures,
     }

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from twinviews._system.cache_folder import default_cache
 from twinviews._system.whole_files import replace_file
-from twinviews_experiments.contest.figures import write_figures
-from twinviews_experiments.contest.peers import PEERS, PEERS_BY_NAME
-from twinviews_experiments.contest.run import STORE_NAME, Contest, Rounds, UserTable, run
-from twinviews_experiments.contest.sets import choose_contest_sets, user_set
+from twinviews_experiments.contest.competing_methods import PEERS, PEERS_BY_NAME
+from twinviews_experiments.contest.contest_sets import choose_contest_sets, user_set
+from twinviews_experiments.contest.play_rounds import STORE_NAME, Contest, Rounds, UserTable, run
 from twinviews_experiments.contest.standings import Standings, all_tables, standings_of, write_means
+from twinviews_experiments.contest.standings_figures import write_figures
 from twinviews_experiments.datasets.downloads import Files
 from twinviews_experiments.worker_processes import default_jobs
 

@@ -16,9 +16,9 @@ from twinviews.evaluation.measures import (
     normalised_squared_error,
     share_inside,
 )
-from twinviews_experiments.contest.peers import Few, Peer
-from twinviews_experiments.datasets.origins import RawTable
+from twinviews_experiments.contest.competing_methods import Few, Peer
 from twinviews_experiments.datasets.preparation import Task, prepare
+from twinviews_experiments.datasets.public_sources import RawTable
 
 LABELS = (50, 100, 200, 500)
 MOST_TEST_ROWS = 2000

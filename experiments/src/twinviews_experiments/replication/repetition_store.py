@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from twinviews_experiments.ledger import Ledger
 from twinviews_experiments.replication.protocol import Tuned
+from twinviews_experiments.result_store import ResultStore
 
 
-class Store(Ledger):
+class RepetitionStore(ResultStore):
     tables = (
         """tuned (
             set_name TEXT, method TEXT, sigma REAL, ridge REAL, error REAL, grid TEXT,

@@ -1,4 +1,4 @@
-"""One number, from which everything random follows."""
+"""One seed, from which everything random in a fit follows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 
 def seed_from(random_state: Any) -> int:
-    """Of a ``random_state`` as scikit-learn has them."""
+    """A seed drawn from a ``random_state`` as scikit-learn defines it."""
     try:
         random = check_random_state(random_state)
     except (TypeError, ValueError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from twinviews_experiments.csv_and_markdown import TextTable
 from twinviews_experiments.datasets.paper_sets import PAPER_SETS
 from twinviews_experiments.replication.comparison import (
     Cell,
@@ -15,8 +16,8 @@ from twinviews_experiments.replication.comparison import (
     paper_reduction,
     sets_won,
 )
-from twinviews_experiments.replication.methods import METHODS, METHODS_BY_NAME
-from twinviews_experiments.replication.paper import (
+from twinviews_experiments.replication.paper_methods import METHODS, METHODS_BY_NAME
+from twinviews_experiments.replication.published_numbers import (
     N_SETS,
     TABLE_LABELS,
     Published,
@@ -24,7 +25,6 @@ from twinviews_experiments.replication.paper import (
     published_seconds,
 )
 from twinviews_experiments.replication.runtimes import RUNTIME_METHODS, RUNTIME_SETS
-from twinviews_experiments.text_tables import TextTable
 
 NYSTROEM = ("SSSL_M", "SSSL_2M", "XNV", "XNV literal")
 FOURIER = ("RFF_M", "RFF_2M", "XKS", "XKS literal")

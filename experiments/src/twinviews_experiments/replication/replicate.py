@@ -9,9 +9,9 @@ from twinviews._system.cache_folder import default_cache
 from twinviews_experiments.datasets.downloads import Files
 from twinviews_experiments.datasets.paper_sets import choose_sets
 from twinviews_experiments.replication.comparison import results_of
-from twinviews_experiments.replication.report import write_report
-from twinviews_experiments.replication.run import Plan, open_store, run
-from twinviews_experiments.replication.words import findings, scope
+from twinviews_experiments.replication.findings_text import findings, scope
+from twinviews_experiments.replication.results_page import write_report
+from twinviews_experiments.replication.run_protocol import Plan, open_store, run
 from twinviews_experiments.worker_processes import default_jobs
 
 

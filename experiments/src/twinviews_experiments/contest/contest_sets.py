@@ -15,10 +15,10 @@ import numpy as np
 from twinviews.reading import read
 from twinviews.reading.writing import harmless_name
 from twinviews_experiments.datasets.downloads import Files, UnobtainableError
-from twinviews_experiments.datasets.formats import columns_of, numbered, read_delimited
-from twinviews_experiments.datasets.origins import RawTable
+from twinviews_experiments.datasets.file_formats import columns_of, numbered, read_delimited
 from twinviews_experiments.datasets.paper_sets import PAPER_SETS, PaperSet, read_raw
 from twinviews_experiments.datasets.preparation import Task
+from twinviews_experiments.datasets.public_sources import RawTable
 
 Half = Literal["development", "untouched"]
 # A number column with no more distinct values than this, all of them whole, is taken for classes.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twinviews_experiments.datasets.downloads import Download, Files, UnobtainableError
-from twinviews_experiments.datasets.formats import (
+from twinviews_experiments.datasets.file_formats import (
     Columns,
     numbered,
     read_delimited,
