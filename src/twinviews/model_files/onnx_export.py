@@ -61,7 +61,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str]) -> None:
     except ImportError as error:
         raise ImportError("export_onnx needs onnx. Use: pip install twinviews[onnx]") from error
     check_is_fitted(model)
-    if ESTIMATORS.get(type(model).__name__) is None:
+    if type(model) not in {kind.cls for kind in ESTIMATORS.values()}:
         raise ValueError(f"{type(model).__name__} is not an estimator of twinviews.")
     if model._encoder is not None:
         raise ValueError(
@@ -121,23 +121,28 @@ def _plain_classes(classes: np.ndarray) -> np.ndarray:
 def _decision(model: Any, graph: Graph) -> Value:
     X = Value(graph, "X")
     if model._scaling is not None:
-        X = _graph_of(model._scaling, X)
+        X = graph_of(model._scaling, X)
     if model._ensembles is None:
-        return _graph_of(model._solution.readout, X) + model._solution.intercept
-    decisions = [_graph_of(ensemble, X) for ensemble in model._ensembles]
+        return graph_of(model._solution.readout, X) + model._solution.intercept
+    decisions = [graph_of(ensemble, X) for ensemble in model._ensembles]
     return decisions[0] if len(decisions) == 1 else graph.apply("Concat", *decisions, axis=1)
 
 
 @singledispatch
-def _graph_of(part: Any, X: Value) -> Value:
-    """What a part of a model makes of rows."""
-    raise ModelFileError(f"{type(part).__name__} cannot be written as one")
+def graph_of(part: Any, X: Value) -> Value:
+    """What a part of a model makes of rows, as a value of the graph.
+
+    ``graph_of.register`` takes a function for a class of one's own: a scale, an ensemble member, or
+    the columns of a kernel.
+    """
+    name = type(part).__name__
+    raise ModelFileError(f"{name} cannot be written as one. Give it one by graph_of.register({name})")
 
 
 # --- scales ----------------------------------------------------------------------------------------
 
 
-@_graph_of.register
+@graph_of.register
 def _(scaling: Scaling, X: Value) -> Value:
     Z = (X - scaling.centre.astype(float)) / scaling.spread.astype(float)
     if scaling.clip is None:
@@ -145,7 +150,7 @@ def _(scaling: Scaling, X: Value) -> Value:
     return Z / ((Z / np.float64(scaling.clip)).power(2) + np.float64(1)).sqrt()
 
 
-@_graph_of.register
+@graph_of.register
 def _(scaling: RankScaling, X: Value) -> Value:
     """Linear between the knots: find the piece that a value is in, then look up its line."""
     D, most = len(scaling.knots), max(len(knots) for knots in scaling.knots)
@@ -171,14 +176,14 @@ def _(scaling: RankScaling, X: Value) -> Value:
 # --- views -----------------------------------------------------------------------------------------
 
 
-@_graph_of.register
+@graph_of.register
 def _(view: View, X: Value) -> Value:
-    return _graph_of(view.columns, X) @ view.W
+    return graph_of(view.columns, X) @ view.W
 
 
-@_graph_of.register
+@graph_of.register
 def _(readout: Readout, X: Value) -> Value:
-    return _graph_of(readout.view, X) + readout.constant
+    return graph_of(readout.view, X) + readout.constant
 
 
 def _distance(q: Value, scale: float) -> Value:
@@ -195,7 +200,8 @@ def _matern52(q: Value) -> Value:
     return (r + r * r / np.float64(3) + np.float64(1)) * (-r).exp()
 
 
-_PROFILES: dict[str, Callable[[Value], Value]] = {
+# Kernels by name, as functions of q = -|u - u'|^2 / 2. One of your own may be added.
+KERNEL_GRAPHS: dict[str, Callable[[Value], Value]] = {
     "gaussian": lambda q: q.at_most(0).exp(),
     "laplace": lambda q: (-_distance(q, 1)).exp(),
     "matern32": _matern32,
@@ -203,15 +209,18 @@ _PROFILES: dict[str, Callable[[Value], Value]] = {
 }
 
 
-@_graph_of.register
+@graph_of.register
 def _(columns: DistanceColumns, X: Value) -> Value:
     D = len(columns.centre)
     U = (X - columns.centre) / _in_each(columns.sigma, D)
     q = U @ columns.right[:D] - (U * U).sum(1) * np.float64(0.5) + columns.right[-1]
-    return _PROFILES[PROFILES["kernel of distance"].name_of(columns.profile)](q)
+    name = PROFILES["kernel of distance"].name_of(columns.profile)
+    if name not in KERNEL_GRAPHS:
+        raise ModelFileError(f"kernel={name!r} cannot be written as one. Add it to KERNEL_GRAPHS")
+    return KERNEL_GRAPHS[name](q)
 
 
-@_graph_of.register
+@graph_of.register
 def _(columns: ProductColumns, X: Value) -> Value:
     if sparse.issparse(columns.right):
         raise ModelFileError("its rows are sparse")
@@ -219,10 +228,14 @@ def _(columns: ProductColumns, X: Value) -> Value:
         X = X / (X * X).sum(1).sqrt().at_least(np.finfo(float).tiny)
     product = X @ columns.right
     name = PROFILES["kernel of product"].name_of(columns.profile)
-    return product if isinstance(name, str) else (product + np.float64(1)).power(name["polynomial"])
+    if isinstance(name, dict):
+        return (product + np.float64(1)).power(name["polynomial"])
+    if name not in ("linear", "cosine"):
+        raise ModelFileError(f"kernel={name!r} cannot be written as one")
+    return product
 
 
-@_graph_of.register
+@graph_of.register
 def _(columns: FourierColumns, X: Value) -> Value:
     # Older versions of ONNX Runtime have no cosine of double precision, but the sine.
     angles = X @ columns.frequencies + (columns.phases + np.pi / 2)
@@ -237,7 +250,7 @@ def _in_each(number: float, n_columns: int) -> np.ndarray:
 # --- ensembles -------------------------------------------------------------------------------------
 
 
-@_graph_of.register
+@graph_of.register
 def _(ensemble: RegressionEnsemble, X: Value) -> Value:
     total = sum(member.weight for member in ensemble.members)
     parts = [
@@ -247,7 +260,7 @@ def _(ensemble: RegressionEnsemble, X: Value) -> Value:
     return _sum(parts)
 
 
-@_graph_of.register
+@graph_of.register
 def _(ensemble: ClassificationEnsemble, X: Value) -> Value:
     weights, sureness, temper = ensemble.blend
     parts = []
@@ -266,8 +279,8 @@ def _(ensemble: ClassificationEnsemble, X: Value) -> Value:
 def _predictions(ensemble: Ensemble, X: Value) -> list[tuple[Any, Value]]:
     """Each member, and what it predicts."""
     scales = {member.scale: ensemble.scales[member.scale] for member in ensemble.members}
-    on = {name: X if scale is None else _graph_of(scale, X) for name, scale in scales.items()}
-    return [(member, _graph_of(member.fit, on[member.scale])) for member in ensemble.members]
+    on = {name: X if scale is None else graph_of(scale, X) for name, scale in scales.items()}
+    return [(member, graph_of(member.fit, on[member.scale])) for member in ensemble.members]
 
 
 def _sum(parts: list[Value]) -> Value:
@@ -277,19 +290,19 @@ def _sum(parts: list[Value]) -> Value:
     return total
 
 
-@_graph_of.register
+@graph_of.register
 def _(fit: InMetric, X: Value) -> Value:
     L = fit.metric.L
     Z = X * L if L.ndim == 1 else X @ L
-    return _graph_of(fit.fit.columns, Z) @ fit.fit.alpha + fit.fit.constant
+    return graph_of(fit.fit.columns, Z) @ fit.fit.alpha + fit.fit.constant
 
 
-@_graph_of.register
+@graph_of.register
 def _(plane: Plane, X: Value) -> Value:
     return X @ plane.coef + plane.constant
 
 
-@_graph_of.register
+@graph_of.register
 def _(fit: OverAnchors, X: Value) -> Value:
     centres = fit.anchors.centres
     k = min(fit.anchors.neighbours, len(centres) - 1)
@@ -304,7 +317,7 @@ def _(fit: OverAnchors, X: Value) -> Value:
     return (share.reshape(-1, k, 1) * values).sum(1, keep=False) + fit.constant
 
 
-@_graph_of.register
+@graph_of.register
 def _(fit: Trees, X: Value) -> Value:
     """The first leaf of each tree that no node rules out, found by counting the nodes that do."""
     rounds, k, nodes = fit.feature.shape
@@ -320,9 +333,9 @@ def _(fit: Trees, X: Value) -> Value:
     return added.sum(0, keep=False).transpose(1, 0) + fit.baseline
 
 
-@_graph_of.register
+@graph_of.register
 def _(fit: BoostedClasses, X: Value) -> Value:
-    decision = _graph_of(fit.trees, X)
+    decision = graph_of(fit.trees, X)
     if len(fit.trees.baseline) == 1:
         p = (-decision).sigmoid().beside(decision.sigmoid())
     else:
