@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -43,7 +44,7 @@ def regroup(file):
     file.rename_kind("LabeledProblem", "Problem")
     file.rename_field("Problem", "Y", "mean_label")
     file.add_field("Problem", "note", "old")
-    file.group("_solution", "Solution", {"_coef": "coef", "_intercept": "intercept"})
+    file.group("_counts", "Counts", {"n_labeled_": "labeled", "n_unlabeled_": "unlabeled"})
     file.state["_shift"] = file.add_array(np.zeros(3))
     (place, node) = next(file.objects("View"))
     inner = file.add_object("Width", {"value": 1.0}, before=place)
@@ -52,14 +53,14 @@ def regroup(file):
 
 def test_a_migration_renames_adds_and_groups(saved, monkeypatch):
     path, _, _ = saved
-    monkeypatch.setattr(migrations, "MIGRATIONS", [regroup])
+    monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, regroup])
     contents = migrations.migrate(migrations.Contents(*_contents(path)))
     objects, state = contents.header["objects"], contents.state
-    assert {node["kind"] for node in objects} >= {"Problem", "Solution", "Width"}
+    assert {node["kind"] for node in objects} >= {"Problem", "Counts", "Width"}
     assert "LabeledProblem" not in {node["kind"] for node in objects}
     assert all(node["note"] == "old" for node in objects if node["kind"] == "Problem")
-    assert "_coef" not in state
-    assert set(objects[state["_solution"]]) == {"kind", "coef", "intercept"}
+    assert "n_labeled_" not in state
+    assert set(objects[state["_counts"]]) == {"kind", "labeled", "unlabeled"}
     assert_array_equal(contents.arrays[state["_shift"]], np.zeros(3))
     assert sorted(contents.order) == list(range(len(objects)))
     view = next(place for place, node in enumerate(objects) if node["kind"] == "View")
@@ -76,11 +77,12 @@ def _contents(path):
 def test_migrations_are_applied_in_turn_from_the_format_of_the_file(saved, monkeypatch):
     path, predicted, X = saved
     seen = []
-    steps = [lambda file: seen.append(1), lambda file: seen.append(2)]
+    now = migrations.newest_format()
+    steps = [*migrations.MIGRATIONS, lambda file: seen.append(1), lambda file: seen.append(2)]
     monkeypatch.setattr(migrations, "MIGRATIONS", steps)
     assert_array_equal(load_model(path).predict(X), predicted)
     assert seen == [1, 2]
-    rewritten(path, lambda header: header.update(format=2))
+    rewritten(path, lambda header: header.update(format=now + 1))
     inspect_model(path)
     assert seen == [1, 2, 2]
     save_model(load_model(path), path)
@@ -91,16 +93,25 @@ def test_migrations_are_applied_in_turn_from_the_format_of_the_file(saved, monke
 
 def test_a_header_that_a_migration_stumbles_over_is_refused(saved, monkeypatch):
     path, _, _ = saved
-    monkeypatch.setattr(migrations, "MIGRATIONS", [regroup])
-    rewritten(path, lambda header: header["model"]["state"].pop("_coef"))
-    with pytest.raises(ValueError, match=r"not a valid model file: it is not a file of format 1"):
+    now = migrations.newest_format()
+    monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, regroup])
+    rewritten(path, lambda header: header["model"]["state"].pop("n_labeled_"))
+    with pytest.raises(ValueError, match=rf"not a valid model file: it is not a file of format {now}"):
         load_model(path)
 
 
-def test_a_file_without_a_format_is_of_the_first(saved):
-    path, predicted, X = saved
-    rewritten(path, lambda header: header.pop("format"))
-    assert_array_equal(load_model(path).predict(X), predicted)
+def test_a_file_without_a_format_is_of_the_first(saved, tmp_path):
+    written_then = Path(__file__).parent / "corpus" / "0.1.0" / "SSSLRegressor-dense.twinviews"
+    path = tmp_path / "old"
+    path.write_bytes(written_then.read_bytes())
+    predicted = load_model(path).predict(np.zeros((1, load_model(path).n_features_in_)))
+    rewritten(path, lambda header: header.update(format=1))
+    again = load_model(path).predict(np.zeros((1, load_model(path).n_features_in_)))
+    assert_array_equal(again, predicted)
+    now, _, _ = saved
+    rewritten(now, lambda header: header.pop("format"))
+    with pytest.raises(ValueError, match="not a file of format 1"):
+        load_model(now)
 
 
 @pytest.mark.parametrize("written_in", [0, -1, "2", 1.0, True, None, [1]])
@@ -167,7 +178,7 @@ class DepthState:
 def test_an_old_file_takes_the_default_of_a_new_parameter_and_attribute(saved, monkeypatch):
     path, predicted, X = saved
     old = estimator_states.ESTIMATORS["SSSLRegressor"]
-    newer = EstimatorKind("SSSLRegressor", Deeper, (*old.states, DepthState), None)
+    newer = EstimatorKind("SSSLRegressor", Deeper, (*old.states, DepthState))
     monkeypatch.setitem(estimator_states.ESTIMATORS, "SSSLRegressor", newer)
     model = load_model(path)
     assert type(model) is Deeper

@@ -34,9 +34,14 @@ def model():
     X = np.random.default_rng(0).normal(size=(20, 2))
     fitted = KRRRegressor(sigma=1.0, ridge=0.1).fit(X, X[:, 0])
     columns = Cubes(X, 3.0)
-    fitted._features = replace(fitted._features, columns=columns)
-    fitted._readout = replace(fitted._readout, columns=columns)
+    give_columns(fitted, columns)
     return fitted, X
+
+
+def give_columns(fitted, columns):
+    solution = fitted._solution
+    view, readout = (replace(part, columns=columns) for part in (solution.view, solution.readout))
+    fitted._solution = replace(solution, view=view, readout=readout)
 
 
 @pytest.fixture
@@ -58,7 +63,7 @@ def test_a_registered_class_comes_back(model, registered, tmp_path):
     save_model(fitted, tmp_path / "model")
     loaded = load_model(tmp_path / "model")
     assert_array_equal(loaded.predict(X), fitted.predict(X))
-    assert loaded._features.columns.tags == ("own",)
+    assert loaded._solution.view.columns.tags == ("own",)
     del KINDS["tests.Cubes"]
     with pytest.raises(ValueError, match=r"an object of the kind 'tests.Cubes', which .* not know"):
         load_model(tmp_path / "model")
@@ -67,8 +72,7 @@ def test_a_registered_class_comes_back(model, registered, tmp_path):
 
 def test_fields_from_outside_are_checked_too(model, registered, tmp_path):
     fitted, _ = model
-    columns = replace(fitted._features.columns, scale=-1.0)
-    fitted._features = replace(fitted._features, columns=columns)
+    give_columns(fitted, replace(fitted._solution.view.columns, scale=-1.0))
     with pytest.raises(ValueError, match=r"tests.Cubes.scale: -1.0 is not a number from"):
         save_model(fitted, tmp_path / "model")
 
@@ -117,7 +121,7 @@ def test_an_annotation_that_cannot_be_stored_says_so(hint):
 
 def test_every_stored_class_has_the_name_that_files_of_today_use():
     assert all(name == kind.name for name, kind in KINDS.items())
-    assert {"NumberCommittee", "ClassCommittee", "Member", "View", "Encoder"} <= set(KINDS)
+    assert {"RegressionEnsemble", "ClassificationEnsemble", "Member", "View", "Encoder"} <= set(KINDS)
 
 
 # --- ONNX ------------------------------------------------------------------------------------------
