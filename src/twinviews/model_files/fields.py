@@ -86,7 +86,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class Text:
-    choices: tuple[str, ...] | None = None
+    choices: tuple[str, ...] = ()  # none: any text
 
     def encode(self, value: Any, writer: Writer, sizes: Sizes) -> Json:
         return self.decode(str(value), None, sizes)
@@ -95,7 +95,7 @@ class Text:
         if type(node) is not str or len(node) > _LONGEST_TEXT:
             raise ModelFileError(f"{node!r:.40} is not text of up to {_LONGEST_TEXT:,} characters")
         check_letters(node)
-        if self.choices is not None and node not in self.choices:
+        if self.choices and node not in self.choices:
             raise ModelFileError(f"{node!r:.40} is not one of {', '.join(self.choices)}")
         return node
 

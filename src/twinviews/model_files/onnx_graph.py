@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -55,50 +56,36 @@ class Graph:
         return model
 
 
+def _operator(name: str, **attributes: Any) -> Callable[..., Value]:
+    """A method that applies an operator of ONNX to a value, and to another if it takes two."""
+
+    def apply(self: Value, *others: Any) -> Value:
+        return self.graph.apply(name, self, *others, **attributes)
+
+    return apply
+
+
 class Value:
     """An array that the graph computes."""
 
     def __init__(self, graph: Graph, name: str) -> None:
         self.graph, self.name = graph, name
 
-    def __add__(self, other: Any) -> Value:
-        return self.graph.apply("Add", self, other)
-
-    def __sub__(self, other: Any) -> Value:
-        return self.graph.apply("Sub", self, other)
-
-    def __mul__(self, other: Any) -> Value:
-        return self.graph.apply("Mul", self, other)
-
-    def __truediv__(self, other: Any) -> Value:
-        return self.graph.apply("Div", self, other)
-
-    def __matmul__(self, other: Any) -> Value:
-        return self.graph.apply("MatMul", self, other)
-
-    def __neg__(self) -> Value:
-        return self.graph.apply("Neg", self)
-
-    def exp(self) -> Value:
-        return self.graph.apply("Exp", self)
-
-    def log(self) -> Value:
-        return self.graph.apply("Log", self)
-
-    def sqrt(self) -> Value:
-        return self.graph.apply("Sqrt", self)
-
-    def sin(self) -> Value:
-        return self.graph.apply("Sin", self)
-
-    def sigmoid(self) -> Value:
-        return self.graph.apply("Sigmoid", self)
-
-    def softmax(self) -> Value:
-        return self.graph.apply("Softmax", self, axis=1)
-
-    def log_softmax(self) -> Value:
-        return self.graph.apply("LogSoftmax", self, axis=1)
+    __add__ = _operator("Add")
+    __sub__ = _operator("Sub")
+    __mul__ = _operator("Mul")
+    __truediv__ = _operator("Div")
+    __matmul__ = _operator("MatMul")
+    __neg__ = _operator("Neg")
+    exp = _operator("Exp")
+    log = _operator("Log")
+    sqrt = _operator("Sqrt")
+    sin = _operator("Sin")
+    sigmoid = _operator("Sigmoid")
+    softmax = _operator("Softmax", axis=1)
+    log_softmax = _operator("LogSoftmax", axis=1)
+    above = _operator("Greater")
+    beside = _operator("Concat", axis=1)
 
     def power(self, degree: float) -> Value:
         return self.graph.apply("Pow", self, np.float64(degree))
@@ -111,9 +98,6 @@ class Value:
 
     def at_most(self, high: float) -> Value:
         return self.graph.apply("Min", self, np.float64(high))
-
-    def above(self, other: Any) -> Value:
-        return self.graph.apply("Greater", self, other)
 
     def sum(self, axis: int, *, keep: bool = True) -> Value:
         return self.graph.apply("ReduceSum", self, np.array([axis]), keepdims=int(keep))
@@ -137,6 +121,3 @@ class Value:
     def look_up(self, table: Any) -> Value:
         """The entries of a table at these places."""
         return self.graph.apply("Gather", table, self, axis=0)
-
-    def beside(self, other: Value) -> Value:
-        return self.graph.apply("Concat", self, other, axis=1)

@@ -57,30 +57,23 @@ class Kind:
     make: Callable[..., Any]
     take: Callable[[Any], Mapping[str, Any]]  # the values of the fields
     roles: frozenset[Any] = frozenset()  # types in whose place it may stand, beside its own
-    check: Callable[[Any, Sizes], None] | None = None  # what shapes and ranges do not say
-    cost: Callable[[Mapping[str, Any], Sizes], int] | None = None  # bytes that making it takes
+    check: Callable[[Any, Sizes], None] = lambda value, sizes: None  # what annotations do not say
+    cost: Callable[[Mapping[str, Any], Sizes], int] = lambda values, sizes: 0  # bytes to make it
     made_once: bool = False  # however often it is named
 
     def write(self, value: Any, writer: Writer, sizes: Sizes) -> dict[str, Json]:
         values = self.take(value)
         node = write_fields(self.name, self.fields, values, writer, sizes)
-        writer.ledger.spend(self._cost_of(values, sizes))
-        self._check(value, sizes)
+        writer.ledger.spend(self.cost(values, sizes))
+        self.check(value, sizes)
         return node
 
     def read(self, node: Mapping[str, Json], reader: Reader, sizes: Sizes) -> Any:
         values = read_fields(self.name, self.fields, self.defaults, node, reader, sizes)
-        reader.ledger.spend(self._cost_of(values, sizes))
+        reader.ledger.spend(self.cost(values, sizes))
         value = self.make(**values)
-        self._check(value, sizes)
+        self.check(value, sizes)
         return value
-
-    def _cost_of(self, values: Mapping[str, Any], sizes: Sizes) -> int:
-        return 0 if self.cost is None else self.cost(values, sizes)
-
-    def _check(self, value: Any, sizes: Sizes) -> None:
-        if self.check is not None:
-            self.check(value, sizes)
 
 
 def write_fields(

@@ -59,11 +59,9 @@ def register_stored_class(
     name: str,
     *,
     role: Any = None,
-    check: Callable[[Any, Sizes], None] | None = None,
-    cost: Callable[[Mapping[str, Any], Sizes], int] | None = None,
-    made_once: bool = False,
     stored_as: type | None = None,
     make: Callable[..., Any] | None = None,
+    **rules: Any,
 ) -> type:
     """Let model files hold objects of a class; the class comes back.
 
@@ -75,13 +73,12 @@ def register_stored_class(
     cls : a dataclass or named tuple
     name : what it is called in files, for good
     role : the type in whose place it may stand, such as ``Columns``, ``Predictor`` or ``Code``
-    check : called with an object and its sizes by letter; raises a ModelFileError for what annotations
-        do not say
-    cost : bytes that making an object takes, beyond those of its fields
-    made_once : whether making it costs once, however often it is named in a file
     stored_as : a class whose annotations say what is stored, if it is not the fields of ``cls``; its
         method ``of`` takes an object and gives one of ``stored_as``
     make : what makes an object of the fields, if it is not ``cls``
+    rules : ``check(object, sizes)``, which raises a ModelFileError for what annotations do not say;
+        ``cost(fields, sizes)``, bytes that making an object takes beyond those of its fields;
+        ``made_once=True`` where that is spent once, however often the object is named
     """
     known = KINDS.get(name)
     if known is not None and known.cls.__qualname__ != cls.__qualname__:
@@ -95,9 +92,7 @@ def register_stored_class(
         make=make or cls,
         take=partial(_values_of, stored_as, tuple(fields_of(source))),
         roles=frozenset() if role is None else frozenset(get_args(role) or [role]),
-        check=check,
-        cost=cost,
-        made_once=made_once,
+        **rules,
     )
     return cls
 
