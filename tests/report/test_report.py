@@ -32,8 +32,9 @@ from twinviews.evaluation.confidence import (
     share_interval,
 )
 from twinviews.evaluation.hidden_labels import hidden_labels
-from twinviews.report import gather, words, write_report
+from twinviews.report import gather, write_report
 from twinviews.report import rows as report_rows
+from twinviews.report import sentences as words
 from twinviews.report.page import render
 
 FEW = 40
@@ -220,8 +221,8 @@ def test_probabilities_of_a_partial_dependence_sum_to_one(classes):
 
 def test_uncertain_rows_are_unlabeled_and_show_their_raw_values(numbers, classes):
     for evidence, table in ((numbers, numbers_table()), (classes, classes_table())):
-        doubts = [row.doubt for row in evidence.uncertain]
-        assert doubts == sorted(doubts, reverse=True)
+        uncertainties = [row.uncertainty for row in evidence.uncertain]
+        assert uncertainties == sorted(uncertainties, reverse=True)
         for row in evidence.uncertain:
             (raw,) = table.slice(row.number - 1, 1).to_pylist()
             assert raw.pop("y") is None
@@ -235,7 +236,7 @@ def test_counts_of_classes_add_up(classes):
     wrong = confusion.sum() - np.trace(confusion)
     assert_allclose(classes.outcome.error.value, wrong / confusion.sum())
     bins = held_out.reliability()
-    gaps = [one.n_rows * abs(one.sureness - one.right.value) for one in bins]
+    gaps = [one.n_rows * abs(one.confidence - one.accuracy.value) for one in bins]
     assert_allclose(held_out.calibration_error, sum(gaps) / classes.outcome.n_test)
 
 
@@ -251,8 +252,8 @@ def test_the_metric_of_a_committee_is_shared_among_raw_columns():
     shares = {column.name: column.metric for column in evidence.importance.columns}
     assert_allclose(sum(shares.values()), 1)
     assert max(shares, key=shares.get) == "strong"
-    assert evidence.making.committee == tuple(
-        sorted(evidence.making.committee, key=lambda member: -member[1])
+    assert evidence.making.members == tuple(
+        sorted(evidence.making.members, key=lambda member: -member[1])
     )
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from twinviews.evaluation.confidence import CONFIDENCE
 from twinviews.evaluation.draws import Case, LabeledTable, Measure, errors_over_draws, make_draws
-from twinviews.evaluation.paired_comparison import CONFIDENCE, Paired, paired_ratio
+from twinviews.evaluation.paired_comparison import Paired, paired_ratio
 from twinviews.plots.style import BLUE, GREY, axes_or_new, line_looks, plain
 from twinviews.plots.words import error_words
 

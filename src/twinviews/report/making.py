@@ -1,4 +1,4 @@
-"""How the model was made, and what is in it."""
+"""How the model was fitted, and what it consists of."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ _CHOSEN = ("n_components_", "sigma_", "ridge_", "correlation_ridge_", "canonical
 
 @dataclass(frozen=True)
 class Spectrum:
-    """How far the two views agree, direction by direction."""
+    """How far the two views agree in each direction."""
 
-    correlations: np.ndarray  # (k,) falling
+    correlations: np.ndarray  # (k,) largest first
     effective_dimension: float
 
 
 @dataclass(frozen=True)
 class Making:
+    """Parameters, ensemble members and versions behind a fitted model."""
+
     estimator: str
     parameters: tuple[tuple[str, str], ...]  # as given
     chosen: tuple[tuple[str, float], ...]  # what the fit used
-    committee: tuple[tuple[str, float], ...]  # member, weight; the heaviest first
+    members: tuple[tuple[str, float], ...]  # of the ensemble: name, weight; largest weight first
     n_labeled: int
     n_unlabeled: int
     seed: int
@@ -35,14 +37,14 @@ class Making:
 
 
 def making_of(model: Any, seed: int) -> Making:
-    """Of a fitted estimator."""
+    """What a fitted estimator says of itself."""
     return Making(
         estimator=type(model).__name__,
         parameters=tuple((name, repr(value)) for name, value in sorted(model.get_params().items())),
         chosen=tuple(
             (name.rstrip("_"), float(getattr(model, name))) for name in _CHOSEN if hasattr(model, name)
         ),
-        committee=tuple(getattr(model, "committee_", ())),
+        members=tuple(getattr(model, "committee_", ())),
         n_labeled=model.n_labeled_,
         n_unlabeled=model.n_unlabeled_,
         seed=seed,
@@ -56,7 +58,7 @@ def making_of(model: Any, seed: int) -> Making:
 
 
 def spectrum_of(model: Any) -> Spectrum | None:
-    """None for a method without two views."""
+    """The canonical correlations of a model; None for a method without two views."""
     if not hasattr(model, "correlations_"):
         return None
     return Spectrum(np.asarray(model.correlations_), float(model.effective_dimension_))

@@ -28,7 +28,7 @@ class EncodedColumn(Protocol):
     outputs: Sequence[str]
 
 
-class Encoder(Protocol):
+class RowEncoder(Protocol):
     """Turns the raw columns of a table into numbers."""
 
     columns_: Sequence[EncodedColumn]
@@ -49,7 +49,7 @@ class Drawn(NamedTuple):
     blanks: Mapping[str, int]
 
 
-class Column(NamedTuple):
+class RawColumn(NamedTuple):
     """A raw column, and where the numbers are that it became."""
 
     name: str
@@ -59,14 +59,14 @@ class Column(NamedTuple):
     places: tuple[int, ...]  # columns of X
 
 
-class Labels(NamedTuple):
+class TargetLabels(NamedTuple):
     known: np.ndarray  # (rows of the table,) bool
     values: np.ndarray  # (labels,) numbers, or positions in classes
     classes: tuple[Any, ...]  # sorted; empty for numbers
 
 
 @dataclass(frozen=True)
-class Rows:
+class ReportRows:
     """Labeled rows first, then those without a label."""
 
     target: str
@@ -75,7 +75,7 @@ class Rows:
     y: np.ndarray  # (n,) numbers, or positions in classes
     number: np.ndarray  # (N,) of each row in the table, from 1
     classes: tuple[Any, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[RawColumn, ...]
     n_labeled_in_table: int
     n_unlabeled_in_table: int
 
@@ -89,7 +89,7 @@ class Rows:
         return self.X[len(self.y) :] if len(self.X) > len(self.y) else None
 
     @property
-    def used_columns(self) -> list[Column]:
+    def used_columns(self) -> list[RawColumn]:
         return [column for column in self.columns if column.places]
 
 
@@ -97,12 +97,12 @@ def read_rows(
     table: pa.Table,
     target: str,
     task: Task,
-    encoder: Encoder,
+    encoder: RowEncoder,
     *,
     missing_label: Any,
     seed: int,
     drawn: Drawn | None = None,
-) -> Rows:
+) -> ReportRows:
     """Of a large table a random part; the encoder learns from all rows, and from inputs only."""
     labels = read_labels(table, target, task, missing_label)
     inputs = table.drop_columns([target])
@@ -115,7 +115,7 @@ def read_rows(
     if drawn is None:
         blanks = {name: inputs.column(name).null_count for name in inputs.column_names}
         drawn = Drawn(np.arange(1, len(table) + 1), len(labeled), len(unlabeled), blanks)
-    return Rows(
+    return ReportRows(
         target=target,
         raw=raw,
         X=np.asarray(encoder.transform(raw), dtype=np.float64),
@@ -132,10 +132,10 @@ def _some(rows: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
     return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
 
 
-def _columns(encoder: Encoder, drawn: Drawn) -> tuple[Column, ...]:
+def _columns(encoder: RowEncoder, drawn: Drawn) -> tuple[RawColumn, ...]:
     ends = np.cumsum([len(one.outputs) for one in encoder.columns_])
     return tuple(
-        Column(
+        RawColumn(
             one.name,
             one.kind,
             one.words,
@@ -146,7 +146,7 @@ def _columns(encoder: Encoder, drawn: Drawn) -> tuple[Column, ...]:
     )
 
 
-def read_labels(table: pa.Table, target: str, task: Task, missing_label: Any = None) -> Labels:
+def read_labels(table: pa.Table, target: str, task: Task, missing_label: Any = None) -> TargetLabels:
     """Null, NaN and ``missing_label``, if it is a plain value, mark rows without a label."""
     if target not in table.column_names:
         raise ValueError(
@@ -168,7 +168,7 @@ def read_labels(table: pa.Table, target: str, task: Task, missing_label: Any = N
     return labels
 
 
-def _numbers(column: pa.Array, target: str, missing_label: Any) -> Labels:
+def _numbers(column: pa.Array, target: str, missing_label: Any) -> TargetLabels:
     if not _holds_numbers(column.type):
         raise ValueError(
             f"Column {target!r} is of type {column.type}, and regression needs numbers. Use "
@@ -178,7 +178,7 @@ def _numbers(column: pa.Array, target: str, missing_label: Any) -> Labels:
     known = ~np.isnan(numbers)
     if isinstance(missing_label, Real):
         known &= numbers != float(missing_label)
-    return Labels(known, numbers[known], ())
+    return TargetLabels(known, numbers[known], ())
 
 
 def _holds_numbers(kind: pa.DataType) -> bool:
@@ -186,7 +186,7 @@ def _holds_numbers(kind: pa.DataType) -> bool:
     return any(is_kind(kind) for is_kind in of_numbers)
 
 
-def _classes(column: pa.Array, target: str, missing_label: Any) -> Labels:
+def _classes(column: pa.Array, target: str, missing_label: Any) -> TargetLabels:
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     values = coded.dictionary.to_pylist()
     marker = missing_label if isinstance(missing_label, (str, bytes, Real)) else None
@@ -198,4 +198,4 @@ def _classes(column: pa.Array, target: str, missing_label: Any) -> Labels:
     known = rank >= 0
     present, codes = np.unique(rank[known], return_inverse=True)
     ordered = sorted(values[j] for j in real)
-    return Labels(known, codes, tuple(ordered[j] for j in present))
+    return TargetLabels(known, codes, tuple(ordered[j] for j in present))
