@@ -35,8 +35,9 @@ def largest_errors(evidence):
         Bar(f"row {held_out.number[j]}", f"{held_out.residuals[j]:.2f}", held_out.residuals[j])
         for j in worst
     )
-    numbers = DataTable("Largest errors", ("row", "error"), tuple((bar.name, bar.text) for bar in bars))
-    chart = BarChart("Largest errors", "The largest errors.", bar_axis("error", bars), bars, numbers)
+    numbers = tuple((bar.name, bar.text) for bar in bars)
+    axis = bar_axis("error", bars)
+    chart = BarChart("Largest errors", "Three bars of errors.", axis, bars, ("row", "error"), numbers)
     return Section("Rows to check", ["Look at these rows first.", chart, Note("Hidden rows only.")])
 
 
@@ -45,7 +46,8 @@ def hostile(evidence):
     first, second = Markup(HOSTILE[0]), HOSTILE[1]
     table = DataTable(second, (first, second), ((first, Markup(second)),), look=second, folded=first)
     bars = (Bar(Markup(second), first, 1.0),)
-    chart = BarChart(second, Markup(second), bar_axis(first, bars), bars, table)
+    axis = bar_axis(first, bars)
+    chart = BarChart(second, Markup(second), axis, bars, table.columns, table.rows)
     return Section(Markup(HOSTILE[5]), [first, Markup(second), Note(Markup(HOSTILE[4])), table, chart])
 
 

@@ -252,9 +252,9 @@ def test_the_metric_of_a_committee_is_shared_among_raw_columns():
     shares = {column.name: column.metric for column in evidence.importance.columns}
     assert_allclose(sum(shares.values()), 1)
     assert max(shares, key=shares.get) == "strong"
-    assert evidence.making.members == tuple(
-        sorted(evidence.making.members, key=lambda member: -member[1])
-    )
+    members = evidence.model.committee_
+    assert members == sorted(members, key=lambda member: -member[1])
+    assert f"of {len(members)} ensemble members" in render(evidence)
 
 
 # --- tables of all kinds -----------------------------------------------------------------------------
@@ -279,7 +279,7 @@ def test_of_a_large_table_a_part_is_used_and_said(monkeypatch):
     monkeypatch.setattr(report_rows, "MOST_UNLABELED", 50)
     monkeypatch.setattr(report_rows, "MOST_LABELED", 64)
     evidence = gather(numbers_table(), "y", "regression", PlainEncoder(), regressor())
-    assert (evidence.found.n_labeled_used, evidence.found.n_unlabeled_used) == (64, 50)
+    assert (evidence.rows.n_labeled_used, evidence.rows.n_unlabeled_used) == (64, 50)
     text = words.only_a_part(evidence)
     assert "64 of the 80 labeled rows and 50 of the 220 rows without a label" in text
     assert text in render(evidence)
@@ -320,7 +320,7 @@ def test_the_missing_label_of_the_estimator_is_no_label():
     model = regressor().set_params(missing_label=-1)
     other = table.set_column(4, "y", pa.array(marked))
     evidence = gather(other, "y", "regression", PlainEncoder(), model)
-    assert evidence.found.n_labeled == 80
+    assert evidence.rows.n_labeled == 80
     classes = report_rows.read_labels(classes_table(), "y", "classification", "low")
     assert classes.classes == ("high", "middle")
 

@@ -24,6 +24,7 @@ THIS_MODEL = "this model"
 # Half of a dot on the edge of a picture would be cut off.
 _MARGIN = 0.05
 _MOST_ROWS_LISTED = 200
+_HELD_OUT_COLUMNS = ("row of the table", "true value", "predicted", "residual")
 
 
 def errors_section(evidence: Evidence) -> Section:
@@ -55,20 +56,16 @@ def _errors_chart(evidence: Evidence) -> BarChart:
         for name, one in errors
     )
     label = "root mean squared error" if evidence.task == "regression" else "share of rows wrong"
-    title = "Error on hidden labels, with 95% intervals"
     listed = "; ".join(f"{bar.name} {bar.text}" for bar in bars)
     return BarChart(
-        title,
+        "Error on hidden labels, with 95% intervals",
         f"The error of each method with its interval: {listed}.",
         bar_axis(label, bars, axis_ticks(evidence)),
         bars,
-        DataTable(
-            title,
-            ("method", "error", "lower end", "upper end", "this model is lower by", "interval of that"),
-            tuple(
-                (name, *(error(evidence, end) for end in one), *gained)
-                for (name, one), gained in zip(errors, gains, strict=True)
-            ),
+        ("method", "error", "lower end", "upper end", "this model is lower by", "interval of that"),
+        tuple(
+            (name, *(error(evidence, end) for end in one), *gained)
+            for (name, one), gained in zip(errors, gains, strict=True)
         ),
     )
 
@@ -94,7 +91,7 @@ def unlabeled_section(evidence: Evidence) -> Section:
     return Section(
         title,
         [
-            f"The same model was fitted twice, with the {evidence.found.n_unlabeled_used:,} unlabeled "
+            f"The same model was fitted twice, with the {evidence.rows.n_unlabeled_used:,} unlabeled "
             f"rows and without them, and judged on the same hidden labels.",
             DataTable(
                 "Error with and without the unlabeled rows",
@@ -113,7 +110,7 @@ def mistakes_section(evidence: Evidence) -> Section:
         charts = SideBySide((_truth_chart(held_out), _residuals_chart(held_out)))
         return Section("Where it is wrong", ["Each dot is a row whose label was hidden.", charts])
     counts = held_out.confusion()
-    names = [value(name) for name in evidence.found.classes]
+    names = [value(name) for name in evidence.rows.classes]
     rows = [
         (name, *map(str, row), percent(row[place] / row.sum()) if row.sum() else "none hidden")
         for place, (name, row) in enumerate(zip(names, counts, strict=True))
@@ -134,49 +131,45 @@ def mistakes_section(evidence: Evidence) -> Section:
 
 
 def _truth_chart(held_out: HeldOutNumbers) -> XYChart:
-    title = "True values against predictions"
     ends = [*held_out.truth, *held_out.predicted]
     x, y = axis("predicted", ends, margin=_MARGIN), axis("true value", ends, margin=_MARGIN)
     flat = min(np.ptp(held_out.predicted), np.ptp(held_out.truth)) == 0
     r = 0.0 if flat else np.corrcoef(held_out.predicted, held_out.truth)[0, 1]
     return XYChart(
-        title,
+        "True values against predictions",
         f"A dot for each of {len(held_out.truth)} hidden rows. On the line the prediction is right. "
         f"The correlation of predicted and true values is {r:.2f}.",
         x,
         y,
-        _held_out_table(title, held_out),
+        _HELD_OUT_COLUMNS,
+        _held_out_rows(held_out),
         dots=tuple(map(Dot, held_out.predicted, held_out.truth)),
         reference=Line("prediction is right", ((x.low, x.low), (x.high, x.high))),
     )
 
 
 def _residuals_chart(held_out: HeldOutNumbers) -> XYChart:
-    title = "Residuals against predictions"
     residuals = held_out.residuals
     x = axis("predicted", held_out.predicted, margin=_MARGIN)
     low, middle, high = (number(end) for end in np.quantile(residuals, [0.05, 0.5, 0.95]))
     return XYChart(
-        title,
+        "Residuals against predictions",
         f"A dot for each of {len(residuals)} hidden rows: above the line the prediction was too low. "
         f"The median residual is {middle}; nine in ten lie from {low} to {high}.",
         x,
         axis("true value less prediction", residuals, zero=True, margin=_MARGIN),
-        _held_out_table(title, held_out),
+        _HELD_OUT_COLUMNS,
+        _held_out_rows(held_out),
         dots=tuple(map(Dot, held_out.predicted, residuals)),
         reference=Line("prediction is right", ((x.low, 0), (x.high, 0))),
     )
 
 
-def _held_out_table(title: str, held_out: HeldOutNumbers) -> DataTable:
+def _held_out_rows(held_out: HeldOutNumbers) -> tuple[tuple[str, ...], ...]:
     """The hidden rows, the largest residuals first."""
     columns = np.stack([held_out.truth, held_out.predicted, held_out.residuals], axis=1)
     order = np.argsort(-np.abs(held_out.residuals), kind="stable")[:_MOST_ROWS_LISTED]
-    return DataTable(
-        title,
-        ("row of the table", "true value", "predicted", "residual"),
-        tuple((str(held_out.number[j]), *map(number, columns[j])) for j in order),
-    )
+    return tuple((str(held_out.number[j]), *map(number, columns[j])) for j in order)
 
 
 def uncertainty_section(evidence: Evidence) -> Section:
@@ -193,21 +186,17 @@ def uncertainty_section(evidence: Evidence) -> Section:
 
 
 def _coverage_chart(held_out: HeldOutNumbers) -> XYChart:
-    title, coverage = "Prediction intervals: promised and observed coverage", held_out.coverage()
+    coverage = held_out.coverage()
     x, y = axis("promised", [0.4, 1.0], write=share), axis("observed", [0, 1], write=share)
     listed = "; ".join(f"{one.promised:.0%}: {percent(one.inside.value)}" for one in coverage)
     return XYChart(
-        title,
+        "Prediction intervals: promised and observed coverage",
         f"For intervals of each promised coverage, the share of hidden rows inside. {listed}.",
         x,
         y,
-        DataTable(
-            title,
-            ("promised", "observed", "lower end", "upper end", "mean width"),
-            tuple(
-                (f"{one.promised:.0%}", *map(percent, one.inside), number(one.width))
-                for one in coverage
-            ),
+        ("promised", "observed", "lower end", "upper end", "mean width"),
+        tuple(
+            (f"{one.promised:.0%}", *map(percent, one.inside), number(one.width)) for one in coverage
         ),
         dots=tuple(
             Dot(one.promised, one.inside.value, (one.inside.low, one.inside.high)) for one in coverage
@@ -217,7 +206,7 @@ def _coverage_chart(held_out: HeldOutNumbers) -> XYChart:
 
 
 def _reliability_chart(held_out: HeldOutClasses) -> XYChart:
-    title, bins = "Predicted probability and accuracy", held_out.reliability()
+    bins = held_out.reliability()
     least = min(0.5, *(one.confidence for one in bins), 1.0)
     x = axis("probability of the predicted class", [least, 1], write=share)
     listed = "; ".join(
@@ -226,17 +215,12 @@ def _reliability_chart(held_out: HeldOutClasses) -> XYChart:
         for one in bins
     )
     return XYChart(
-        title,
+        "Predicted probability and accuracy",
         f"Hidden rows in groups of similar probability: {listed}.",
         x,
         axis("share that is right", [0, 1], write=share),
-        DataTable(
-            title,
-            ("rows", "mean probability", "share right", "lower end", "upper end"),
-            tuple(
-                (str(one.n_rows), percent(one.confidence), *map(percent, one.accuracy)) for one in bins
-            ),
-        ),
+        ("rows", "mean probability", "share right", "lower end", "upper end"),
+        tuple((str(one.n_rows), percent(one.confidence), *map(percent, one.accuracy)) for one in bins),
         dots=tuple(
             Dot(one.confidence, one.accuracy.value, (one.accuracy.low, one.accuracy.high))
             for one in bins

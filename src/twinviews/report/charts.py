@@ -48,8 +48,13 @@ class BarChart:
     description: str  # for readers who cannot see it
     axis: Axis
     bars: tuple[Bar, ...]
-    table: DataTable
+    columns: tuple[str, ...]  # of the table of its numbers
+    rows: tuple[tuple[str, ...], ...]
     template: ClassVar[str] = "bars.html.jinja"
+
+    @property
+    def table(self) -> DataTable:
+        return DataTable(self.title, self.columns, self.rows)
 
 
 class Line(NamedTuple):
@@ -71,11 +76,16 @@ class XYChart:
     description: str  # for readers who cannot see it
     x: Axis
     y: Axis
-    table: DataTable
+    columns: tuple[str, ...]  # of the table of its numbers
+    rows: tuple[tuple[str, ...], ...]
     dots: tuple[Dot, ...] = ()
     lines: tuple[Line, ...] = ()
     reference: Line | None = None  # what the marks should lie on
     template: ClassVar[str] = "xy.html.jinja"
+
+    @property
+    def table(self) -> DataTable:
+        return DataTable(self.title, self.columns, self.rows)
 
     def path(self, line: Line) -> str:
         """The points of a line in percent, as an SVG polyline has them."""

@@ -11,26 +11,12 @@ from sklearn.base import clone
 
 from twinviews.report.dependence import Dependence, partial_dependence
 from twinviews.report.importance import Importance, importance
-from twinviews.report.making import Making, Spectrum, making_of, spectrum_of
-from twinviews.report.rows import Drawn, RawColumn, ReportRows, RowEncoder, Task, read_rows
+from twinviews.report.rows import Drawn, ReportRows, RowEncoder, Task, read_rows
 from twinviews.report.tasks import ClassificationTask, RegressionTask, ReportTask
 from twinviews.report.trial import Say, TrialOutcome, hold_trial
 
 TOP_COLUMNS = 4
 _UNCERTAIN_ROWS = 10
-
-
-@dataclass(frozen=True)
-class TableFacts:
-    """What was found in the table."""
-
-    n_labeled: int
-    n_unlabeled: int
-    n_labeled_used: int  # of a large table a random part
-    n_unlabeled_used: int
-    columns: tuple[RawColumn, ...]
-    labels: np.ndarray  # (n,) numbers, or positions in classes
-    classes: tuple[Any, ...]  # empty for numbers
 
 
 @dataclass(frozen=True)
@@ -49,13 +35,13 @@ class Evidence:
 
     target: str
     task: Task
-    found: TableFacts
+    rows: ReportRows
     outcome: TrialOutcome
     importance: Importance
     dependence: tuple[Dependence, ...]
     uncertain: tuple[UncertainRow, ...]  # most uncertain first
-    spectrum: Spectrum | None
-    making: Making
+    model: Any  # fitted with every label
+    seed: int
 
 
 def gather(
@@ -107,13 +93,13 @@ def gather(
     return Evidence(
         target=target,
         task=task,
-        found=_found(rows),
+        rows=rows,
         outcome=trial.outcome,
         importance=weighed,
         dependence=partial_dependence(rows, top, kind, encoder, model, seed=seed),
         uncertain=_uncertain(rows, kind, model),
-        spectrum=spectrum_of(model),
-        making=making_of(model, seed),
+        model=model,
+        seed=seed,
     )
 
 
@@ -123,18 +109,6 @@ def _seeded(estimator: Any, seed: int) -> Any:
     if estimator.get_params().get("random_state", seed) is None:
         known["random_state"] = seed
     return clone(estimator).set_params(**known)
-
-
-def _found(rows: ReportRows) -> TableFacts:
-    return TableFacts(
-        n_labeled=rows.n_labeled_in_table,
-        n_unlabeled=rows.n_unlabeled_in_table,
-        n_labeled_used=len(rows.y),
-        n_unlabeled_used=len(rows.X) - len(rows.y),
-        columns=rows.columns,
-        labels=rows.y,
-        classes=rows.classes,
-    )
 
 
 def _uncertain(rows: ReportRows, kind: ReportTask, model: Any) -> tuple[UncertainRow, ...]:

@@ -9,8 +9,7 @@ import numpy as np
 
 from twinviews.evaluation.confidence import Interval
 from twinviews.report.rows import RawColumn, ReportRows
-from twinviews.report.tasks import ReportTask
-from twinviews.report.trial import JudgedModel, Trial
+from twinviews.report.trial import Trial
 
 MOST_SHUFFLES = 20
 # Predictions that all shuffles together may cost: some seconds.
@@ -60,25 +59,15 @@ def _affordable(predictions_of_a_shuffle: int) -> int:
 def _losses(
     rows: ReportRows, trial: Trial, column: RawColumn | None, *, n_shuffles: int, seed: Any
 ) -> np.ndarray:
-    """(n,) mean loss of each held-out row over the shuffles of a column."""
+    """(n,) mean loss of each hidden row over the shuffles of a column, or with no column shuffled."""
     rng = np.random.default_rng(seed)
-    parts = [_losses_of(rows, trial.task, one, column, n_shuffles, rng) for one in trial.judged]
-    return np.concatenate(parts)
-
-
-def _losses_of(
-    rows: ReportRows,
-    task: ReportTask,
-    judged: JudgedModel,
-    column: RawColumn | None,
-    n_shuffles: int,
-    rng: np.random.Generator,
-) -> np.ndarray:
-    X, truth = rows.labeled[judged.test], rows.y[judged.test]
-    many = np.tile(X, (n_shuffles, 1))
-    if column is not None:
+    places = [] if column is None else list(column.places)
+    found = []
+    for model, test in trial.judged:
+        X, truth = rows.labeled[test], rows.y[test]
         shuffled = np.concatenate([rng.permutation(len(X)) for _ in range(n_shuffles)])
-        places = list(column.places)
+        many = np.tile(X, (n_shuffles, 1))
         many[:, places] = X[shuffled][:, places]
-    losses = task.smooth_losses(judged.model, many, np.tile(truth, n_shuffles))
-    return np.asarray(losses.reshape(n_shuffles, len(X)).mean(axis=0))
+        losses = trial.task.smooth_losses(model, many, np.tile(truth, n_shuffles))
+        found.append(losses.reshape(n_shuffles, len(X)).mean(axis=0))
+    return np.concatenate(found)

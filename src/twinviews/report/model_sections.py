@@ -46,7 +46,6 @@ def _importance_chart(evidence: Evidence) -> BarChart:
     columns = evidence.importance.columns
     regression = evidence.task == "regression"
     label = "increase of the error" if regression else "decrease of probability"
-    title = f"Shuffling a column: {label}, with 95% intervals"
     bars = tuple(
         Bar(
             short(one.name),
@@ -58,29 +57,26 @@ def _importance_chart(evidence: Evidence) -> BarChart:
         for one in columns[:_MOST_BARS]
     )
     return BarChart(
-        title,
+        f"Shuffling a column: {label}, with 95% intervals",
         _of_columns(bars, len(columns)),
         bar_axis(label, bars, axis_ticks(evidence)),
         bars,
-        DataTable(
-            title,
-            ("column", "change", "lower end", "upper end"),
-            tuple((short(one.name), *(growth(evidence, end) for end in one.growth)) for one in columns),
-        ),
+        ("column", "change", "lower end", "upper end"),
+        tuple((short(one.name), *(growth(evidence, end) for end in one.growth)) for one in columns),
     )
 
 
 def _metric_chart(evidence: Evidence) -> BarChart:
-    title = "Share of a column in the learned metric"
     shares = [(short(one.name), one.metric or 0.0) for one in evidence.importance.columns]
     shares.sort(key=lambda pair: -pair[1])
     bars = tuple(Bar(name, percent(part), part) for name, part in shares[:_MOST_BARS])
     return BarChart(
-        title,
+        "Share of a column in the learned metric",
         _of_columns(bars, len(shares)),
         bar_axis("share of the distance", bars, share),
         bars,
-        DataTable(title, ("column", "share"), tuple((name, percent(part)) for name, part in shares)),
+        ("column", "share"),
+        tuple((name, percent(part)) for name, part in shares),
     )
 
 
@@ -114,11 +110,11 @@ def _dependence_chart(evidence: Evidence, one: Dependence, predictions: Axis) ->
     names, curves = _curves(evidence, one)
     write = number if evidence.task == "regression" else percent
     title, first = short(one.name), curves[:, 0]
-    rows = [
+    columns = (title, *names)
+    rows = tuple(
         (value(at), *(write(level) for level in row))
         for at, row in zip(one.values, curves, strict=True)
-    ]
-    table = DataTable(title, (title, *names), tuple(rows))
+    )
     description = (
         f"{predictions.label.capitalize()} of {names[0]} if {title} had one value in every row: from "
         f"{write(first[0])} at {value(one.values[0])} to {write(first[-1])} at {value(one.values[-1])}."
@@ -128,23 +124,23 @@ def _dependence_chart(evidence: Evidence, one: Dependence, predictions: Axis) ->
         bars = tuple(
             Bar(value(level), write(said), said) for level, said in zip(one.values, first, strict=True)
         )
-        return BarChart(title, description, of_one, bars, table)
+        return BarChart(title, description, of_one, bars, columns, rows)
     lines = tuple(
         Line(name, tuple(zip(one.at, curve, strict=True)))
         for name, curve in zip(names, curves.T, strict=True)
     )
     y = predictions if len(names) > 1 else of_one
-    return XYChart(title, description, _value_axis(one), y, table, lines=lines)
+    return XYChart(title, description, _value_axis(one), y, columns, rows, lines=lines)
 
 
 def _curves(evidence: Evidence, one: Dependence) -> tuple[list[str], np.ndarray]:
     """The prediction; of two classes the second; of more those that most labels are of."""
-    classes = evidence.found.classes
+    classes = evidence.rows.classes
     if not classes:
         return [short(evidence.target)], one.curves
     if len(classes) == 2:
         return [value(classes[1])], one.curves[:, 1:]
-    counts = np.bincount(evidence.found.labels, minlength=len(classes))
+    counts = np.bincount(evidence.rows.y, minlength=len(classes))
     shown = np.sort(np.argsort(-counts, kind="stable")[:_MOST_CURVES])
     return [value(classes[j]) for j in shown], one.curves[:, shown]
 
@@ -192,19 +188,20 @@ def uncertain_rows_section(evidence: Evidence) -> Section | None:
 
 def views_section(evidence: Evidence) -> Section | None:
     """Canonical correlations of the two views, for a model that has two."""
-    if evidence.spectrum is None:
+    if not hasattr(evidence.model, "correlations_"):
         return None
-    correlations, dimension = evidence.spectrum.correlations, evidence.spectrum.effective_dimension
-    title = "Canonical correlations, largest first"
+    correlations = np.asarray(evidence.model.correlations_)
+    dimension = float(evidence.model.effective_dimension_)
     strong = int(np.sum(correlations > 0.5))
     points = tuple(enumerate(map(float, correlations), start=1))
     chart = XYChart(
-        title,
+        "Canonical correlations, largest first",
         f"A falling line: {strong} of {len(correlations)} directions have a correlation above 0.5. "
         f"The sum of the squares, the effective dimension, is {number(dimension)}.",
         axis("direction", [1.0, max(2.0, float(len(correlations)))], write="{:,.0f}".format),
         axis("correlation", [0, 1]),
-        DataTable(title, ("direction", "correlation"), tuple((str(j), f"{r:.3f}") for j, r in points)),
+        ("direction", "correlation"),
+        tuple((str(j), f"{r:.3f}") for j, r in points),
         lines=(Line("correlation", points),),
     )
     text = (

@@ -66,11 +66,11 @@ def write_report(path: str | Path, evidence: Evidence, *, sections: Iterable[Mak
 def render(evidence: Evidence, sections: Iterable[Maker] = SECTIONS) -> str:
     environment = _environment()
     style = environment.get_template("style.css").render()
-    found = evidence.found
+    rows = evidence.rows
     return environment.get_template("page.html.jinja").render(
         target=sentences.short(evidence.target),
-        subtitle=f"From a table with {found.n_labeled + found.n_unlabeled:,} rows: "
-        f"{found.n_labeled:,} labeled and {found.n_unlabeled:,} unlabeled.",
+        subtitle=f"From a table with {rows.n_labeled + rows.n_unlabeled:,} rows: "
+        f"{rows.n_labeled:,} labeled and {rows.n_unlabeled:,} unlabeled.",
         answers=sentences.answers(evidence),
         sections=[section for make in sections if (section := make(evidence)) is not None],
         style_hash=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),

@@ -1,4 +1,4 @@
-"""The rows of a report: raw values, the numbers they became, labels where there are any."""
+"""The rows of a report: raw values, the numbers they became, and their labels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_UNLABELED = 20_000
 
 
 class EncodedColumn(Protocol):
-    """What an encoder tells of a raw column."""
+    """What an encoder did with a raw column."""
 
     name: str
     kind: str
@@ -29,7 +29,7 @@ class EncodedColumn(Protocol):
 
 
 class RowEncoder(Protocol):
-    """Turns the raw columns of a table into numbers."""
+    """An encoder of raw columns as numbers."""
 
     columns_: Sequence[EncodedColumn]
 
@@ -41,7 +41,7 @@ class RowEncoder(Protocol):
 
 
 class Drawn(NamedTuple):
-    """Where the rows of a table come from that is a sample of a larger one."""
+    """The origin of a table that is a sample of a larger one."""
 
     number: np.ndarray  # (rows,) in the larger table, from 1
     n_labeled: int  # of the larger table, and so on
@@ -50,7 +50,7 @@ class Drawn(NamedTuple):
 
 
 class RawColumn(NamedTuple):
-    """A raw column, and where the numbers are that it became."""
+    """A raw column, and the places of the numbers that it became."""
 
     name: str
     kind: str
@@ -67,7 +67,7 @@ class TargetLabels(NamedTuple):
 
 @dataclass(frozen=True)
 class ReportRows:
-    """Labeled rows first, then those without a label."""
+    """The rows that the report uses: labeled ones first, then unlabeled ones."""
 
     target: str
     raw: pa.Table  # inputs only
@@ -76,8 +76,8 @@ class ReportRows:
     number: np.ndarray  # (N,) of each row in the table, from 1
     classes: tuple[Any, ...]
     columns: tuple[RawColumn, ...]
-    n_labeled_in_table: int
-    n_unlabeled_in_table: int
+    n_labeled: int  # in the table; of a large table only a random part is used
+    n_unlabeled: int
 
     @property
     def labeled(self) -> np.ndarray:
@@ -87,6 +87,14 @@ class ReportRows:
     def unlabeled(self) -> np.ndarray | None:
         """None if every row has a label, as ``fit`` takes it."""
         return self.X[len(self.y) :] if len(self.X) > len(self.y) else None
+
+    @property
+    def n_labeled_used(self) -> int:
+        return len(self.y)
+
+    @property
+    def n_unlabeled_used(self) -> int:
+        return len(self.X) - len(self.y)
 
     @property
     def used_columns(self) -> list[RawColumn]:
@@ -103,7 +111,7 @@ def read_rows(
     seed: int,
     drawn: Drawn | None = None,
 ) -> ReportRows:
-    """Of a large table a random part; the encoder learns from all rows, and from inputs only."""
+    """The rows to use, a random part of a large table; the encoder is fitted on all inputs."""
     labels = read_labels(table, target, task, missing_label)
     inputs = table.drop_columns([target])
     encoder.fit(inputs)
@@ -123,8 +131,8 @@ def read_rows(
         number=drawn.number[some],
         classes=labels.classes,
         columns=_columns(encoder, drawn),
-        n_labeled_in_table=drawn.n_labeled,
-        n_unlabeled_in_table=drawn.n_unlabeled,
+        n_labeled=drawn.n_labeled,
+        n_unlabeled=drawn.n_unlabeled,
     )
 
 
@@ -147,7 +155,7 @@ def _columns(encoder: RowEncoder, drawn: Drawn) -> tuple[RawColumn, ...]:
 
 
 def read_labels(table: pa.Table, target: str, task: Task, missing_label: Any = None) -> TargetLabels:
-    """Null, NaN and ``missing_label``, if it is a plain value, mark rows without a label."""
+    """The labels of a column; null, NaN and a plain ``missing_label`` mark unlabeled rows."""
     if target not in table.column_names:
         raise ValueError(
             f"There is no column {target!r}. The table has {', '.join(table.column_names)}."
@@ -157,8 +165,8 @@ def read_labels(table: pa.Table, target: str, task: Task, missing_label: Any = N
     n = int(labels.known.sum())
     if n < LEAST_LABELED:
         raise ValueError(
-            f"Column {target!r} has {n} labels, and a report, which hides some to judge "
-            f"by, needs at least {LEAST_LABELED}. Label more rows."
+            f"Column {target!r} has {n} labels, and a report, which hides some of them to judge the "
+            f"model, needs at least {LEAST_LABELED}. Label more rows."
         )
     if task == "classification" and len(labels.classes) < 2:
         raise ValueError(

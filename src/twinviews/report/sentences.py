@@ -186,16 +186,16 @@ def gain(evidence: Evidence, other: ComparedMethod) -> tuple[str, str]:
 
 def how_judged(evidence: Evidence) -> str:
     """How the labels were split into fitting and judging."""
-    outcome, found = evidence.outcome, evidence.found
+    outcome, rows = evidence.outcome, evidence.rows
     if outcome.n_folds == 1:
-        hidden = f"{outcome.n_test} of the {found.n_labeled_used} labels were hidden at random."
+        hidden = f"{outcome.n_test} of the {rows.n_labeled_used} labels were hidden at random."
         fitted = f"The model was fitted on the other {outcome.n_train}"
     else:
-        hidden = f"The {found.n_labeled_used} labels were hidden in turn, a fifth at a time."
+        hidden = f"The {rows.n_labeled_used} labels were hidden in turn, a fifth at a time."
         fitted = f"Each time the model was fitted on the others (about {outcome.n_train})"
     unlabeled = ""
-    if found.n_unlabeled_used:
-        unlabeled = f" and {found.n_unlabeled_used:,} unlabeled rows"
+    if rows.n_unlabeled_used:
+        unlabeled = f" and {rows.n_unlabeled_used:,} unlabeled rows"
     return (
         f"{hidden} {fitted}{unlabeled}, and judged on the hidden ones. The baselines were fitted on "
         f"the same labels and judged on the same rows."
@@ -204,12 +204,12 @@ def how_judged(evidence: Evidence) -> str:
 
 def only_a_part(evidence: Evidence) -> str:
     """Which part of a large table the report uses; empty if it uses all of it."""
-    found = evidence.found
+    rows = evidence.rows
     parts = []
-    if found.n_labeled_used < found.n_labeled:
-        parts.append(f"{found.n_labeled_used:,} of the {found.n_labeled:,} labeled rows")
-    if found.n_unlabeled_used < found.n_unlabeled:
-        parts.append(f"{found.n_unlabeled_used:,} of the {found.n_unlabeled:,} rows without a label")
+    if rows.n_labeled_used < rows.n_labeled:
+        parts.append(f"{rows.n_labeled_used:,} of the {rows.n_labeled:,} labeled rows")
+    if rows.n_unlabeled_used < rows.n_unlabeled:
+        parts.append(f"{rows.n_unlabeled_used:,} of the {rows.n_unlabeled:,} rows without a label")
     return f"To save time, this report uses {' and '.join(parts)}, drawn at random." if parts else ""
 
 

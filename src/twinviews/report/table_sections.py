@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import platform
 from itertools import pairwise
 
 import numpy as np
+import sklearn
 
+import twinviews
 from twinviews.report.blocks import Block, DataTable, Note, Section
 from twinviews.report.charts import Bar, BarChart, bar_axis
 from twinviews.report.evidence import Evidence
@@ -25,21 +28,21 @@ _MEANINGS = {
 
 def table_section(evidence: Evidence) -> Section:
     """The target, the labels and the columns as they were read."""
-    found = evidence.found
+    rows = evidence.rows
     taken = (
-        f"a choice among {len(found.classes)} classes" if found.classes else "a number to be predicted"
+        f"a choice among {len(rows.classes)} classes" if rows.classes else "a number to be predicted"
     )
-    many = len(found.columns) > _MOST_COLUMNS_UNFOLDED
+    many = len(rows.columns) > _MOST_COLUMNS_UNFOLDED
     columns = DataTable(
         "Columns and what was done with them",
         ("column", "taken as", "blanks", "how"),
         tuple(
             (short(column.name), column.kind, f"{column.blanks:,}", column.words)
-            for column in found.columns
+            for column in rows.columns
         ),
         of_text=True,
         look="explained",
-        folded=f"All {len(found.columns)} columns, and what was done with them" if many else "",
+        folded=f"All {len(rows.columns)} columns, and what was done with them" if many else "",
     )
     part = only_a_part(evidence)
     text = f"The target {short(evidence.target)} was taken as {taken}."
@@ -51,14 +54,14 @@ def table_section(evidence: Evidence) -> Section:
 
 def _labels_chart(evidence: Evidence) -> BarChart:
     """How many labels of each class, or in each range of numbers."""
-    found = evidence.found
-    if found.classes:
-        counts = np.bincount(found.labels, minlength=len(found.classes))
-        names = [value(name) for name in found.classes]
+    rows = evidence.rows
+    if rows.classes:
+        counts = np.bincount(rows.y, minlength=len(rows.classes))
+        names = [value(name) for name in rows.classes]
         order = np.argsort(-counts, kind="stable")[:_MOST_BARS]
         title, unit = "Labels of each class", "class"
     else:
-        counts, edges = np.histogram(found.labels, bins=min(8, max(2, len(found.labels) // 8)))
+        counts, edges = np.histogram(rows.y, bins=min(8, max(2, len(rows.y) // 8)))
         names = [f"{number(low)} to {number(high)}" for low, high in pairwise(edges)]
         order = np.arange(len(counts))
         title, unit = "Distribution of the labels", "range"
@@ -68,41 +71,55 @@ def _labels_chart(evidence: Evidence) -> BarChart:
         f"Labeled rows of each {unit}. The most, {counts.max()}, are of {names[counts.argmax()]}.",
         bar_axis("labeled rows", bars, "{:,.0f}".format),
         bars,
-        DataTable(title, (unit, "labeled rows"), tuple((bar.name, bar.text) for bar in bars)),
+        (unit, "labeled rows"),
+        tuple((bar.name, bar.text) for bar in bars),
     )
 
 
 def fit_section(evidence: Evidence) -> Section:
     """How the model was fitted: members, parameters, seed and versions."""
-    made = evidence.making
+    model, members = evidence.model, getattr(evidence.model, "committee_", ())
     blocks: list[str | Block] = [
-        f"{made.estimator}, fitted with {made.n_labeled:,} labels and {made.n_unlabeled:,} unlabeled "
-        f"rows; the sections on columns and views describe this model. The models that were judged had "
-        f"fewer labels and the same parameters.",
+        f"{type(model).__name__}, fitted with {model.n_labeled_:,} labels and {model.n_unlabeled_:,} "
+        f"unlabeled rows; the sections on columns and views describe this model. The models that were "
+        f"judged had fewer labels and the same parameters."
+    ]
+    if members:
+        mean = "a weighted mean" if evidence.task == "regression" else "a weighted mixture"
+        blocks += [
+            f"The prediction is {mean} of the predictions of {len(members)} ensemble members. The "
+            f"weights follow from how well each predicts labels that were left out of its fit.",
+            DataTable(
+                "Members of the ensemble",
+                ("member, scale of its columns", "weight"),
+                tuple((name, percent(weight)) for name, weight in members),
+            ),
+        ]
+    chosen = {name: getattr(model, f"{name}_", None) for name in _MEANINGS}
+    blocks += [
         DataTable(
             "Parameters that were chosen or given",
             ("name", "value", "meaning"),
-            tuple((name, number(amount), _MEANINGS[name]) for name, amount in made.chosen),
+            tuple(
+                (name, number(float(amount)), _MEANINGS[name])
+                for name, amount in chosen.items()
+                if amount is not None
+            ),
             of_text=True,
         ),
         DataTable(
             "Parameters",
             ("name", "as given"),
-            made.parameters,
+            tuple((name, repr(given)) for name, given in sorted(model.get_params().items())),
             of_text=True,
             folded="Numbers: all parameters",
         ),
+        Note(f"Seed {evidence.seed}. {_versions()}."),
     ]
-    if made.members:
-        mean = "a weighted mean" if evidence.task == "regression" else "a weighted mixture"
-        blocks[1:1] = [
-            f"The prediction is {mean} of the predictions of {len(made.members)} ensemble members. "
-            f"The weights follow from how well each predicts labels that were left out of its fit.",
-            DataTable(
-                "Members of the ensemble",
-                ("member, scale of its columns", "weight"),
-                tuple((name, percent(weight)) for name, weight in made.members),
-            ),
-        ]
-    versions = ", ".join(f"{name} {version}" for name, version in made.versions)
-    return Section("How the model was fitted", [*blocks, Note(f"Seed {made.seed}. {versions}.")])
+    return Section("How the model was fitted", blocks)
+
+
+def _versions() -> str:
+    libraries = (("twinviews", twinviews), ("scikit-learn", sklearn), ("NumPy", np))
+    known = [f"{name} {library.__version__}" for name, library in libraries]
+    return ", ".join([*known, f"Python {platform.python_version()}"])
