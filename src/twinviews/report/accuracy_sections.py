@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from twinviews.report.blocks import Block, DataTable, Definitions, Note, Section, SideBySide
+from twinviews.report.blocks import DataTable, Definitions, Note, PageBlock, Section, SideBySide
 from twinviews.report.charts import Bar, BarChart, Dot, Line, XYChart, axis, bar_axis, share
 from twinviews.report.evidence import Evidence
 from twinviews.report.held_out import HeldOutClasses, HeldOutNumbers
@@ -30,7 +30,7 @@ _HELD_OUT_COLUMNS = ("row of the table", "true value", "predicted", "residual")
 def errors_section(evidence: Evidence) -> Section:
     """The error of the model beside those of the baselines."""
     outcome = evidence.outcome
-    blocks: list[str | Block] = [
+    blocks: list[str | PageBlock] = [
         how_judged(evidence),
         _errors_chart(evidence),
         Definitions(tuple((one.name.capitalize(), one.words) for one in outcome.baselines)),

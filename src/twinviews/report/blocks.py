@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol
 Maker = Callable[[Any], "Section | None"]
 
 
-class Block(Protocol):
+class PageBlock(Protocol):
     """Something to show; its template reads it by the name ``block``."""
 
     template: ClassVar[str]
@@ -24,7 +24,7 @@ class Section:
     """A part of the page under a heading of its own."""
 
     title: str
-    blocks: Sequence[str | Block]
+    blocks: Sequence[str | PageBlock]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Definitions:
 class SideBySide:
     """Charts beside one another where the screen is wide enough."""
 
-    charts: tuple[Block, ...]
+    charts: tuple[PageBlock, ...]
     template: ClassVar[str] = "side_by_side.html.jinja"
 
 

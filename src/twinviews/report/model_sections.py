@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from twinviews.report.blocks import Block, DataTable, Note, Section, SideBySide
+from twinviews.report.blocks import DataTable, Note, PageBlock, Section, SideBySide
 from twinviews.report.charts import Axis, Bar, BarChart, Line, XYChart, axis, bar_axis, share
 from twinviews.report.dependence import Dependence
 from twinviews.report.evidence import Evidence
@@ -25,7 +25,7 @@ def columns_section(evidence: Evidence) -> Section:
         if evidence.task == "regression"
         else "the probability of the true class falls by as much as the model relied on it"
     )
-    blocks: list[str | Block] = [
+    blocks: list[str | PageBlock] = [
         f"One column at a time is shuffled among the hidden rows ({evidence.importance.n_shuffles} "
         f"times), and {measure} (permutation importance). Columns with the same information share the "
         f"importance: shuffling one of them does little harm. An interval that reaches zero may be "
@@ -106,7 +106,7 @@ def dependence_section(evidence: Evidence) -> Section | None:
     )
 
 
-def _dependence_chart(evidence: Evidence, one: Dependence, predictions: Axis) -> Block:
+def _dependence_chart(evidence: Evidence, one: Dependence, predictions: Axis) -> PageBlock:
     names, curves = _curves(evidence, one)
     write = number if evidence.task == "regression" else percent
     title, first = short(one.name), curves[:, 0]

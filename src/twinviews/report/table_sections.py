@@ -9,7 +9,7 @@ import numpy as np
 import sklearn
 
 import twinviews
-from twinviews.report.blocks import Block, DataTable, Note, Section
+from twinviews.report.blocks import DataTable, Note, PageBlock, Section
 from twinviews.report.charts import Bar, BarChart, bar_axis
 from twinviews.report.evidence import Evidence
 from twinviews.report.sentences import number, only_a_part, percent, short, value
@@ -79,7 +79,7 @@ def _labels_chart(evidence: Evidence) -> BarChart:
 def fit_section(evidence: Evidence) -> Section:
     """How the model was fitted: members, parameters, seed and versions."""
     model, members = evidence.model, getattr(evidence.model, "committee_", ())
-    blocks: list[str | Block] = [
+    blocks: list[str | PageBlock] = [
         f"{type(model).__name__}, fitted with {model.n_labeled_:,} labels and {model.n_unlabeled_:,} "
         f"unlabeled rows; the sections on columns and views describe this model. The models that were "
         f"judged had fewer labels and the same parameters."
