@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import stats
 from sklearn.dummy import DummyRegressor
 
 from report_tables import (
@@ -25,15 +24,9 @@ from report_tables import (
 )
 from twinviews import KRRRegressor, XNVRegressor
 from twinviews._system.visible_text import visible
-from twinviews.evaluation.confidence import (
-    bootstrap,
-    paired_share_interval,
-    resamples,
-    share_interval,
-)
-from twinviews.evaluation.hidden_labels import hidden_labels
-from twinviews.report import gather, words, write_report
+from twinviews.report import gather, write_report
 from twinviews.report import rows as report_rows
+from twinviews.report import sentences as words
 from twinviews.report.page import render
 
 FEW = 40
@@ -62,66 +55,7 @@ def encoded(table):
     return PlainEncoder().fit(inputs).transform(inputs)
 
 
-# --- intervals ---------------------------------------------------------------------------------------
-
-
-@given(n=st.integers(1, 500), share=st.floats(0, 1))
-@settings(max_examples=50, deadline=None)
-def test_the_interval_of_a_share_is_wilsons(n, share):
-    hits = round(share * n)
-    theirs = stats.binomtest(hits, n).proportion_ci(method="wilson")
-    assert_allclose(share_interval(hits, n)[1:], [theirs.low, theirs.high], atol=1e-12)
-
-
-def test_the_bootstrap_of_a_mean_is_students_interval_also_for_few_rows():
-    for n in (12, 400):
-        losses = np.random.default_rng(n).normal(5, 1, n)
-        found = bootstrap(lambda mean: mean, resamples(n, 0), losses)
-        theirs = stats.t.interval(0.95, n - 1, losses.mean(), stats.sem(losses))
-        assert_allclose(found[1:], theirs, atol=0.2 * stats.sem(losses))
-        assert found.value == losses.mean()
-
-
-def test_paired_shares_are_told_apart_by_the_rows_on_which_they_differ():
-    rng = np.random.default_rng(0)
-    ours, theirs = (rng.random((2, 60)) < 0.3).astype(float)
-    there, back = paired_share_interval(ours, theirs), paired_share_interval(theirs, ours)
-    assert_allclose([there.low, there.high], [-back.high, -back.low])
-    same = paired_share_interval(ours, ours)
-    assert same.value == 0
-    assert same.low < 0 < same.high
-    many = paired_share_interval(np.tile(ours, 1000), np.tile(theirs, 1000))
-    assert_allclose([many.low, many.high], many.value, atol=0.01)
-
-
-def test_intervals_of_the_error_hold_the_true_error_as_often_as_they_say():
-    rng = np.random.default_rng(0)
-    inside = 0
-    for draw in range(150):
-        found = bootstrap(np.sqrt, resamples(40, draw), np.square(rng.normal(size=40)))
-        inside += found.low <= 1 <= found.high
-    assert 0.90 < inside / 150 < 0.99
-
-
 # --- hidden labels -----------------------------------------------------------------------------------
-
-
-@given(sizes=st.lists(st.integers(1, 60), min_size=1, max_size=6), seed=st.integers(0, 100))
-@settings(max_examples=60, deadline=None)
-def test_every_class_is_hidden_in_its_share_and_never_all_of_it(sizes, seed):
-    strata = np.repeat(np.arange(len(sizes)), sizes)
-    splits = hidden_labels(strata, seed)
-    few = len(strata) < FEW
-    assert len(splits) == (5 if few else 1)
-    for train, test in splits:
-        assert_array_equal(np.sort(np.concatenate([train, test])), np.arange(len(strata)))
-        assert set(strata[test]) <= set(strata[train])
-        hidden = np.bincount(strata[test], minlength=len(sizes))
-        part = np.array(sizes) / (5 if few else 4)
-        assert (np.abs(hidden - np.where(np.array(sizes) == 1, 0, part)) < 1).all()
-    if few:
-        tests = np.sort(np.concatenate([split.test for split in splits]))
-        assert_array_equal(tests, np.flatnonzero(np.repeat(np.array(sizes) > 1, sizes)))
 
 
 def test_hidden_labels_are_hidden(numbers):
@@ -220,8 +154,8 @@ def test_probabilities_of_a_partial_dependence_sum_to_one(classes):
 
 def test_uncertain_rows_are_unlabeled_and_show_their_raw_values(numbers, classes):
     for evidence, table in ((numbers, numbers_table()), (classes, classes_table())):
-        doubts = [row.doubt for row in evidence.uncertain]
-        assert doubts == sorted(doubts, reverse=True)
+        uncertainties = [row.uncertainty for row in evidence.uncertain]
+        assert uncertainties == sorted(uncertainties, reverse=True)
         for row in evidence.uncertain:
             (raw,) = table.slice(row.number - 1, 1).to_pylist()
             assert raw.pop("y") is None
@@ -235,7 +169,7 @@ def test_counts_of_classes_add_up(classes):
     wrong = confusion.sum() - np.trace(confusion)
     assert_allclose(classes.outcome.error.value, wrong / confusion.sum())
     bins = held_out.reliability()
-    gaps = [one.n_rows * abs(one.sureness - one.right.value) for one in bins]
+    gaps = [one.n_rows * abs(one.confidence - one.accuracy.value) for one in bins]
     assert_allclose(held_out.calibration_error, sum(gaps) / classes.outcome.n_test)
 
 
@@ -251,9 +185,9 @@ def test_the_metric_of_a_committee_is_shared_among_raw_columns():
     shares = {column.name: column.metric for column in evidence.importance.columns}
     assert_allclose(sum(shares.values()), 1)
     assert max(shares, key=shares.get) == "strong"
-    assert evidence.making.committee == tuple(
-        sorted(evidence.making.committee, key=lambda member: -member[1])
-    )
+    members = evidence.model.committee_
+    assert members == sorted(members, key=lambda member: -member[1])
+    assert f"of {len(members)} ensemble members" in render(evidence)
 
 
 # --- tables of all kinds -----------------------------------------------------------------------------
@@ -278,7 +212,7 @@ def test_of_a_large_table_a_part_is_used_and_said(monkeypatch):
     monkeypatch.setattr(report_rows, "MOST_UNLABELED", 50)
     monkeypatch.setattr(report_rows, "MOST_LABELED", 64)
     evidence = gather(numbers_table(), "y", "regression", PlainEncoder(), regressor())
-    assert (evidence.found.n_labeled_used, evidence.found.n_unlabeled_used) == (64, 50)
+    assert (evidence.rows.n_labeled_used, evidence.rows.n_unlabeled_used) == (64, 50)
     text = words.only_a_part(evidence)
     assert "64 of the 80 labeled rows and 50 of the 220 rows without a label" in text
     assert text in render(evidence)
@@ -319,7 +253,7 @@ def test_the_missing_label_of_the_estimator_is_no_label():
     model = regressor().set_params(missing_label=-1)
     other = table.set_column(4, "y", pa.array(marked))
     evidence = gather(other, "y", "regression", PlainEncoder(), model)
-    assert evidence.found.n_labeled == 80
+    assert evidence.rows.n_labeled == 80
     classes = report_rows.read_labels(classes_table(), "y", "classification", "low")
     assert classes.classes == ("high", "middle")
 

@@ -1,4 +1,4 @@
-"""Numbers with the interval that a few rows leave them."""
+"""Confidence intervals of errors and shares that were measured on few rows."""
 
 from __future__ import annotations
 
@@ -6,29 +6,32 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import norm, t
+from scipy.stats import binomtest, norm, t
 
 CONFIDENCE = 0.95
 _RESAMPLES = 2000
 
 
 class Interval(NamedTuple):
+    """A measured number and its 95% confidence interval."""
+
     value: float
     low: float
     high: float
 
 
 def resamples(n: int, seed: int) -> np.ndarray:
-    """(resamples, n) how often each of n rows is drawn, over n: times losses they are mean losses."""
+    """(resamples, n) weights of n rows in each resample: a product with losses gives mean losses."""
     rng = np.random.default_rng(seed)
     return rng.multinomial(n, np.full(n, 1 / n), size=_RESAMPLES) / n
 
 
 def bootstrap(of_means: Callable[..., np.ndarray], draws: np.ndarray, *losses: np.ndarray) -> Interval:
-    """The percentile interval of a function of mean losses, all over the same rows.
+    """The bootstrap percentile interval of a function of mean losses, all over the same rows.
 
-    Percentiles of so few rows are too narrow; the tails are those that give Student's interval where
-    the function is the mean (Hesterberg 2015).
+    Plain percentiles are too narrow for few rows. The tails used here give Student's interval where
+    the function is the mean (Hesterberg 2015). scipy.stats.bootstrap offers no such correction, and
+    would draw again for each of the many questions that share one set of resamples.
     """
     value = float(of_means(*(loss.mean() for loss in losses)))
     n = draws.shape[1]
@@ -41,19 +44,16 @@ def bootstrap(of_means: Callable[..., np.ndarray], draws: np.ndarray, *losses: n
 
 
 def share_interval(hits: float, n: int) -> Interval:
-    """Of a share of n rows, by Wilson's score; honest also where all or none are hits."""
-    z = norm.ppf((1 + CONFIDENCE) / 2)
-    share = float(hits) / n
-    centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-    reach = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
-    return Interval(share, max(0.0, float(centre - reach)), min(1.0, float(centre + reach)))
+    """The share of hits among n rows, with Wilson's interval, which is valid also for 0 and n hits."""
+    found = binomtest(int(hits), n).proportion_ci(CONFIDENCE, method="wilson")
+    return Interval(float(hits) / n, float(found.low), float(found.high))
 
 
 def paired_share_interval(ours: np.ndarray, theirs: np.ndarray) -> Interval:
-    """Of their share of hits less ours, on the same rows.
+    """Their share of hits less ours, on the same rows, with its interval.
 
-    Half a row is added to each of the four ways in which a row can fall out (Agresti and Min 2005), so
-    that the interval has a width where the two never differ.
+    Half a row is added to each of the four combinations of hits (Agresti and Min 2005), so that the
+    interval is not empty where the two never differ.
     """
     n = len(ours)
     only_theirs = float(np.sum(theirs * (1 - ours))) + 0.5

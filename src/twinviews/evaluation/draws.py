@@ -1,4 +1,4 @@
-"""Draws of few labels from a table: which rows test, which keep their label, how wrong a fit is."""
+"""Repeated draws of few labels from a table: test rows, rows that keep their label, errors."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Measure = Callable[[np.ndarray, np.ndarray], float]
 
 
 def one_of_each_class_first(rows: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The rows with one of each class in front, so that no fit meets a class in the test rows first."""
+    """The rows with one of each class first, so that every fit has seen all classes."""
     _, first = np.unique(y[rows], return_index=True)
     return np.concatenate([rows[first], np.delete(rows, first)])
 
 
 class LabeledTable(NamedTuple):
-    """A table as its estimators read it."""
+    """A table as its estimators read it: rows, labels, and which labels are known."""
 
     X: Any
     y: np.ndarray  # (rows,) numbers or classes; what stands where nothing is known does not matter
@@ -33,7 +33,7 @@ class LabeledTable(NamedTuple):
 
     @classmethod
     def of(cls, estimators: Sequence[Any], X: Any, y: Any) -> Self:
-        """All of them must predict the same kind of thing."""
+        """The table of estimators that are all classifiers or all regressors."""
         classes = is_classifier(estimators[0])
         if any(is_classifier(estimator) != classes for estimator in estimators):
             raise ValueError(
@@ -45,7 +45,7 @@ class LabeledTable(NamedTuple):
             raise ValueError(f"y has {y.ndim} dimensions. Give one column, y[:, 0] for example.")
         check_consistent_length(X, y)
         X = indexable(X)[0]
-        marks = [mark for mark in map(_missing_label, estimators) if mark is not None]
+        marks = [mark for mark in map(missing_label_of, estimators) if mark is not None]
         missing_label = marks[0] if marks else None
         if not classes:
             numbers = read_numbers(y, missing_label)
@@ -54,7 +54,7 @@ class LabeledTable(NamedTuple):
         return cls(X, found.labels[found.code], found.code >= 0, classes)
 
     def labels(self, rows: np.ndarray, n_labels: int) -> np.ndarray:
-        """The labels of those rows, hidden from number ``n_labels`` on."""
+        """The labels of the rows, hidden after the first ``n_labels``."""
         y = self.y[rows].astype(object if self.classes else np.float64)
         y[n_labels:] = None if self.classes else np.nan
         return y
@@ -63,20 +63,29 @@ class LabeledTable(NamedTuple):
     def measure(self) -> Measure:
         return error_rate if self.classes else normalised_squared_error
 
+    def error_name(self, measure: Measure | None) -> str:
+        """The name of a measure on an axis; None stands for the measure of the task."""
+        return getattr(measure or self.measure, "__name__", "error").replace("_", " ")
+
+
+def _parameters(estimator: Any) -> dict[str, Any]:
+    """All parameters, nested ones too; none of an object that only predicts."""
+    return dict(estimator.get_params()) if hasattr(estimator, "get_params") else {}
+
 
 def _parameter_names(estimator: Any) -> list[str]:
-    names = estimator.get_params()
+    names = _parameters(estimator)
     return [name for name in names if name.split("__")[-1] == "missing_label"]
 
 
-def _missing_label(estimator: Any) -> Any:
-    """What it takes as a missing label, wherever in a pipeline or a search it is."""
-    parameters = estimator.get_params()
+def missing_label_of(estimator: Any) -> Any:
+    """The ``missing_label`` of an estimator, also inside a pipeline or a search; None without one."""
+    parameters = _parameters(estimator)
     return next((parameters[name] for name in _parameter_names(estimator)), None)
 
 
-class Draw(NamedTuple):
-    """One draw. Numbers of labels are nested: more labels are the same and some besides."""
+class LabelDraw(NamedTuple):
+    """One draw. Label sets are nested: a larger set contains every smaller one."""
 
     train: np.ndarray  # in random order
     labeled: np.ndarray  # those of them with a label, one of each class first
@@ -95,7 +104,7 @@ class Draw(NamedTuple):
         return cls(train, labeled, test)
 
     def rows(self, n_labels: int, n_unlabeled: int | None) -> np.ndarray:
-        """Rows to fit on, the labeled ones first; None takes all others as unlabeled rows."""
+        """Rows to fit on, the labeled ones first; None takes all other rows as unlabeled."""
         chosen = self.labeled[:n_labels]
         others = self.train[~np.isin(self.train, chosen)]
         return np.concatenate([chosen, others[:n_unlabeled]])
@@ -112,28 +121,31 @@ def _test_rows(test_size: float, n_labeled: int) -> int:
 
 
 class Case(NamedTuple):
-    """What is fitted in every draw."""
+    """An estimator and the rows that it is given in every draw."""
 
     estimator: Any
     n_labels: int
     n_unlabeled: int | None = None  # None: all the other rows
 
 
-def make_draws(table: LabeledTable, n_draws: int, test_size: float, random_state: Any) -> list[Draw]:
+def make_draws(
+    table: LabeledTable, n_draws: int, test_size: float, random_state: Any
+) -> list[LabelDraw]:
+    """Independent draws of test rows and labels, reproducible from ``random_state``."""
     if not isinstance(n_draws, Integral) or n_draws < 1:
         raise ValueError(f"n_draws={n_draws!r} must be a whole number of at least 1.")
     seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_draws)
-    return [Draw.of(table, test_size, int(seed)) for seed in seeds]
+    return [LabelDraw.of(table, test_size, int(seed)) for seed in seeds]
 
 
 def errors_over_draws(
     cases: Sequence[Case],
     table: LabeledTable,
-    draws: Sequence[Draw],
+    draws: Sequence[LabelDraw],
     measure: Measure | None = None,
     n_jobs: int | None = None,
 ) -> np.ndarray:
-    """(cases, draws) error on the test rows, which all cases of a draw share."""
+    """(cases, draws) errors on the test rows, which all cases of a draw share."""
     work = [(case, draw) for case in cases for draw in draws]
     errors = Parallel(n_jobs=n_jobs)(
         delayed(held_out_error)(case, table, draw, measure or table.measure) for case, draw in work
@@ -141,11 +153,11 @@ def errors_over_draws(
     return np.array(errors, dtype=np.float64).reshape(len(cases), len(draws))
 
 
-def held_out_error(case: Case, table: LabeledTable, draw: Draw, measure: Measure) -> float:
-    """Error of one fit.
+def held_out_error(case: Case, table: LabeledTable, draw: LabelDraw, measure: Measure) -> float:
+    """The error of one fit on the test rows.
 
-    An estimator that has a parameter ``missing_label``, as all of this library have, is given the
-    unlabeled rows too; any other the labeled ones alone.
+    An estimator with a parameter ``missing_label``, as all of this library have, is also given the
+    unlabeled rows; any other only the labeled ones.
     """
     if case.n_labels > len(draw.labeled):
         raise ValueError(

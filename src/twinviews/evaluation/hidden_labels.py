@@ -1,4 +1,4 @@
-"""Which labeled rows are hidden from a model to judge it by."""
+"""Which labeled rows are hidden from a model in order to judge it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-# With fewer labels a quarter of them is too few rows to judge by, and each takes its turn.
+# A quarter of fewer labels is too small a test set: then five folds hide each label once.
 FEW_LABELS = 600
 _QUARTERS, _FOLDS = 4, 5
 
 
 class Split(NamedTuple):
+    """Labels to fit with and labels to judge by."""
+
     train: np.ndarray  # numbers of labeled rows
     test: np.ndarray
 
@@ -19,8 +21,8 @@ class Split(NamedTuple):
 def hidden_labels(strata: np.ndarray, seed: int) -> list[Split]:
     """One split that hides a quarter of the labels or, of few labels, five that hide each once.
 
-    Every stratum has its share in each part. A stratum of one row is never hidden: no model can say
-    what it has not seen.
+    Every stratum has its share in each part. A stratum of one row is never hidden: no model can
+    predict a class that it has not seen.
     """
     n = len(strata)
     few = n < FEW_LABELS

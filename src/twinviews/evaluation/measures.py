@@ -1,4 +1,4 @@
-"""How wrong predictions are: numbers that can be set beside another set's."""
+"""Errors and calibration of predictions, comparable between data sets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def normalised_squared_error(truth: np.ndarray, predicted: np.ndarray) -> float:
-    """Mean squared error over the variance of the truth: 1 for the mean of the truth itself."""
+    """Mean squared error over the variance of the truth: 1 for predicting the mean of the truth."""
     return float(np.mean(np.square(truth - predicted)) / np.var(truth))
 
 
@@ -31,24 +31,24 @@ class CalibrationBins(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Expected calibration error: how far the two are apart, on average over the rows."""
+        """Expected calibration error: the mean distance of confidence and accuracy over the rows."""
         gap = np.abs(self.confidence - self.accuracy)
         return float(np.nansum(self.counts * gap) / self.counts.sum())
 
 
 def calibration_bins(truth: np.ndarray, p: np.ndarray, bins: int = 10) -> CalibrationBins:
-    """Of (rows, K) probabilities and the position of each row's true class (Guo et al. 2017)."""
-    sure, right = p.max(axis=1), p.argmax(axis=1) == truth
-    bin_of = np.minimum((sure * bins).astype(int), bins - 1)
+    """Bins of (rows, K) probabilities, given each row's true class as a position (Guo et al. 2017)."""
+    confidence, right = p.max(axis=1), p.argmax(axis=1) == truth
+    bin_of = np.minimum((confidence * bins).astype(int), bins - 1)
     counts = np.bincount(bin_of, minlength=bins)
     filled = np.where(counts > 0, counts, np.nan)
     return CalibrationBins(
-        np.bincount(bin_of, weights=sure, minlength=bins) / filled,
+        np.bincount(bin_of, weights=confidence, minlength=bins) / filled,
         np.bincount(bin_of, weights=right, minlength=bins) / filled,
         counts,
     )
 
 
 def calibration_error(truth: np.ndarray, p: np.ndarray, bins: int = 10) -> float:
-    """Expected calibration error: how far sureness is from being right, on average over the rows."""
+    """Expected calibration error of (rows, K) probabilities."""
     return calibration_bins(truth, p, bins).error

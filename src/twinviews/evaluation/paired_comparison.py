@@ -1,4 +1,4 @@
-"""What a contest shows: mean errors, ranks, and paired comparisons with their uncertainty."""
+"""Methods compared over the same draws or the same sets: ratios with intervals, ranks, wins."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import rankdata, t
 
-CONFIDENCE = 0.95
+from twinviews.evaluation.confidence import CONFIDENCE
 
 
 class Paired(NamedTuple):
@@ -26,10 +26,10 @@ class Paired(NamedTuple):
 
 
 def paired_ratio(ours: np.ndarray, theirs: np.ndarray) -> Paired:
-    """Of errors that belong together: Student's interval of the mean log ratio.
+    """The geometric mean of ratios of paired errors, with Student's interval of the log ratios.
 
     An error of zero counts as half of the least error above zero; with fewer than two pairs the
-    interval is without end.
+    interval is unbounded.
     """
     positive = np.concatenate([ours[ours > 0], theirs[theirs > 0]])
     floor = positive.min() / 2 if len(positive) else 1.0
@@ -43,12 +43,12 @@ def paired_ratio(ours: np.ndarray, theirs: np.ndarray) -> Paired:
 
 
 def mean_ranks(errors: np.ndarray) -> np.ndarray:
-    """(methods,) mean over the rows of a (sets, methods) table of errors; 1 is the lowest error."""
+    """(methods,) mean rank over the rows of a (sets, methods) table of errors; 1 is the best."""
     return np.asarray(rankdata(errors, axis=1).mean(axis=0))
 
 
 def best_of_others(errors: np.ndarray, place: int) -> np.ndarray:
-    """(sets,) the least error of any other method on each set, chosen in hindsight."""
+    """(sets,) the lowest error of any other method on each set, chosen in hindsight."""
     return np.asarray(np.delete(errors, place, axis=1).min(axis=1))
 
 
@@ -59,5 +59,6 @@ class Tally(NamedTuple):
 
 
 def tally(comparisons: Sequence[Paired]) -> Tally:
+    """How many comparisons are wins, level and losses."""
     verdicts = [one.verdict for one in comparisons]
     return Tally(*(verdicts.count(word) for word in ("win", "level", "loss")))

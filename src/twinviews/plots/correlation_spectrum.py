@@ -1,14 +1,14 @@
-"""What the two views agree on: their canonical correlations."""
+"""Canonical correlations of the two views."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from twinviews.plots.pipelines import last_step
-from twinviews.plots.style import axes_or_new, legend_above, line_looks, next_colour, plain
+from twinviews.plots.style import axes_or_new, finish, legend_above, line_looks, next_colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class CorrelationSpectrumDisplay:
     """Canonical correlations of the two views, the largest first, with the effective dimension.
 
-    A curve that falls early says that the views agree on few directions: the labels then have few
-    coefficients to decide.
+    If the curve falls early, the views agree on few directions, and the labels have few coefficients to
+    determine.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class CorrelationSpectrumDisplay:
         self.estimator_name = estimator_name
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw it.
+        """Draw the correlations.
 
         Parameters
         ----------
@@ -93,21 +93,18 @@ class CorrelationSpectrumDisplay:
             linewidth=1,
             label=f"effective dimension {self.effective_dimension:.1f}, the sum of their squares",
         )
-        ax.set_xlabel("direction, the most correlated first")
-        ax.set_ylabel("correlation of the two views")
         ax.set_ylim(0, 1.03)
         ax.set_xlim(left=0, auto=None)
         ax.locator_params(axis="x", integer=True)
         legend_above(ax)
-        plain(ax)
-        self.ax_, self.figure_ = ax, ax.figure
+        finish(self, ax, "direction, the most correlated first", "correlation of the two views")
         return self
 
     @classmethod
     def from_estimator(
         cls, estimator: Any, *, name: str | None = None, ax: Axes | None = None, **kwargs: Any
     ) -> Self:
-        """Of a fitted XNV or XKS estimator, or a pipeline that ends in one.
+        """The display of a fitted XNV or XKS estimator, or of a pipeline that ends in one.
 
         Parameters
         ----------
@@ -122,12 +119,12 @@ class CorrelationSpectrumDisplay:
         -------
         CorrelationSpectrumDisplay
         """
-        fitted = last_step(estimator).estimator
+        fitted = estimator[-1] if isinstance(estimator, Pipeline) else estimator
         check_is_fitted(fitted)
         if not hasattr(fitted, "correlations_"):
             raise ValueError(
-                f"{type(fitted).__name__} has no correlations: it has not two views. Use an XNV or XKS "
-                f"estimator."
+                f"{type(fitted).__name__} has no correlations: it does not have two views. Use an XNV "
+                f"or XKS estimator."
             )
         display = cls(
             correlations=fitted.correlations_,

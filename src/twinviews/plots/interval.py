@@ -1,24 +1,25 @@
-"""How far a prediction can be trusted: the truth beside its interval."""
+"""True values beside predictions and their intervals."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length, check_random_state
 
+from twinviews.evaluation.draws import missing_label_of
 from twinviews.evaluation.measures import share_inside
 from twinviews.passes.targets import read_numbers
-from twinviews.plots.pipelines import last_step
 from twinviews.plots.style import (
     BLUE,
     GREY,
     LIGHT_GREY,
     VERMILION,
     axes_or_new,
+    finish,
     legend_above,
     line_looks,
-    plain,
 )
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class IntervalDisplay:
-    """True values against predictions, each row with its interval; those outside stand out.
+    """True values against predictions, each row with its interval; values outside are highlighted.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ class IntervalDisplay:
         return share_inside(self.y_true, *self.intervals.T)
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw it.
+        """Draw true values and intervals.
 
         Parameters
         ----------
@@ -103,7 +104,7 @@ class IntervalDisplay:
         inside = (low <= truth) & (truth <= high)
         ends = np.concatenate([low, high, truth])
         edge = ends[np.isfinite(ends)]
-        # An interval without end, as with too few labels, reaches as far as the picture does.
+        # An unbounded interval, as with too few labels, reaches the edges of the picture.
         self.bars_ = ax.vlines(
             predicted,
             np.maximum(low, edge.min()),
@@ -120,11 +121,8 @@ class IntervalDisplay:
         red = {"color": VERMILION, "label": f"outside: {1 - share:.1%}", **looks}
         (self.inside_,) = ax.plot(predicted[inside], truth[inside], **blue)
         (self.outside_,) = ax.plot(predicted[~inside], truth[~inside], **red)
-        ax.set_xlabel("predicted")
-        ax.set_ylabel("true value, and interval")
         legend_above(ax, title=name)
-        plain(ax)
-        self.ax_, self.figure_ = ax, ax.figure
+        finish(self, ax, "predicted", "true value, and interval")
         return self
 
     @classmethod
@@ -141,7 +139,7 @@ class IntervalDisplay:
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Of a fitted regressor, on rows that it has not seen.
+        """The display of a fitted regressor on rows that it has not seen.
 
         Parameters
         ----------
@@ -165,14 +163,14 @@ class IntervalDisplay:
         -------
         IntervalDisplay
         """
-        fitted, rows = last_step(estimator, X)
+        fitted, rows = _last_step(estimator, X)
         if not hasattr(fitted, "predict_interval"):
             raise ValueError(
                 f"{type(fitted).__name__} has no predict_interval. Use a regressor of twinviews, or "
                 f"IntervalDisplay.from_predictions with intervals of your own."
             )
         return cls.from_predictions(
-            read_numbers(y, getattr(fitted, "missing_label", None)),
+            read_numbers(y, missing_label_of(fitted)),
             fitted.predict(rows),
             fitted.predict_interval(rows, coverage=coverage),
             coverage=coverage,
@@ -197,7 +195,7 @@ class IntervalDisplay:
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Of predictions and intervals that are there already.
+        """The display of given predictions and intervals.
 
         Parameters
         ----------
@@ -238,3 +236,11 @@ class IntervalDisplay:
             shown = check_random_state(random_state).permutation(len(truth))[:subsample]
         display = cls(y_true=truth, y_pred=predicted, intervals=ends, coverage=coverage, shown=shown)
         return display.plot(ax, name=name, **kwargs)
+
+
+def _last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """The estimator that predicts, and X as the steps before it transform it."""
+    if not isinstance(estimator, Pipeline):
+        return estimator, X
+    before = estimator[:-1]
+    return estimator[-1], before.transform(X) if before.steps else X

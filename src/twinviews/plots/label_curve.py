@@ -1,4 +1,4 @@
-"""What more labels would bring: error against their number."""
+"""Error against the number of labels."""
 
 from __future__ import annotations
 
@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from twinviews.evaluation.draws import Case, LabeledTable, Measure, errors_over_draws, make_draws
-from twinviews.plots.style import (
-    axes_or_new,
-    legend_above,
-    line_looks,
-    next_colour,
-    plain,
-    start_at_zero,
-)
-from twinviews.plots.words import error_words
+from twinviews.plots.style import axes_or_new, finish, legend_above, line_looks, next_colour, ticks_at
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,8 +19,8 @@ NUMBERS = (25, 50, 100, 200, 400)
 class LabelCurveDisplay:
     """Error on rows that no fit has seen, against the number of labels.
 
-    In each draw some labeled rows are kept for testing, and the others lose their labels but for the
-    first n. Rows without a label always train. The band is one standard deviation over the draws.
+    In each draw some labeled rows are kept for testing, and only n of the others keep their labels.
+    Unlabeled rows are always used for fitting. The band is one standard deviation over the draws.
 
     Parameters
     ----------
@@ -76,7 +68,7 @@ class LabelCurveDisplay:
         self.estimator_name = estimator_name
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw it; several curves may share axes.
+        """Draw the curve; several curves may share axes.
 
         Parameters
         ----------
@@ -105,15 +97,10 @@ class LabelCurveDisplay:
             linewidth=0,
         )
         ax.set_xscale("log")
-        ax.set_xticks(self.n_labels, [f"{n:,}" for n in self.n_labels])
-        ax.minorticks_off()
-        ax.set_xlabel("labels")
-        ax.set_ylabel(f"{self.error_name} on held-out rows")
-        start_at_zero(ax)
+        ticks_at(ax, self.n_labels)
         if name is not None:
             legend_above(ax)
-        plain(ax)
-        self.ax_, self.figure_ = ax, ax.figure
+        finish(self, ax, "labels", f"{self.error_name} on held-out rows")
         return self
 
     @classmethod
@@ -176,7 +163,7 @@ class LabelCurveDisplay:
         display = cls(
             n_labels=np.array(numbers),
             errors=errors_over_draws(cases, table, draws, measure, n_jobs),
-            error_name=error_words(table, measure),
+            error_name=table.error_name(measure),
             estimator_name=type(estimator).__name__ if name is None else name,
         )
         return display.plot(ax, **kwargs)

@@ -1,4 +1,4 @@
-"""Which method is better here: errors on the same held-out rows, compared pair by pair."""
+"""Errors of several methods on the same held-out rows, compared in pairs."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from twinviews.evaluation.confidence import CONFIDENCE
 from twinviews.evaluation.draws import Case, LabeledTable, Measure, errors_over_draws, make_draws
-from twinviews.evaluation.paired_comparison import CONFIDENCE, Paired, paired_ratio
-from twinviews.plots.style import BLUE, GREY, axes_or_new, line_looks, plain
-from twinviews.plots.words import error_words
+from twinviews.evaluation.paired_comparison import Paired, paired_ratio
+from twinviews.plots.style import BLUE, GREY, axes_or_new, finish, line_looks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,9 +20,9 @@ class MethodComparisonDisplay:
     """Errors of several methods over that of one of them, with confidence intervals.
 
     In each draw all methods have the same labels and the same test rows. Draws differ much more than
-    methods do, so each error is set against the baseline's of the same draw: the mark is the geometric
-    mean of those ratios, the bar its 95% interval (Student's, of the logarithms). A bar that does not
-    touch 1 is a difference.
+    methods do, so each error is divided by the baseline's error in the same draw: the mark is the
+    geometric mean of those ratios, the bar its 95% interval (Student's, of the logarithms). A bar that
+    does not touch 1 is a significant difference.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class MethodComparisonDisplay:
         return [paired_ratio(ours, theirs) for ours in self.errors]
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw it.
+        """Draw the comparison.
 
         Parameters
         ----------
@@ -93,7 +93,7 @@ class MethodComparisonDisplay:
         ratio, low, high = np.array(self.comparisons)[order].T
         looks = line_looks(kwargs, color=BLUE, marker="o", linestyle="none")
         (self.marks_,) = ax.plot(ratio, place, **looks)
-        # One draw has no interval, and the baseline has none to itself.
+        # A single draw has no interval, nor has the baseline against itself.
         bounded = np.isfinite(high) & (low < high)
         self.bars_ = ax.hlines(
             place[bounded], low[bounded], high[bounded], color=self.marks_.get_color(), linewidth=1.5
@@ -101,12 +101,12 @@ class MethodComparisonDisplay:
         ax.axvline(1, color=GREY, linewidth=0.8, linestyle="--", zorder=0)
         ax.set_yticks(place, [f"{self.names[j]} ({mean[j]:.3g})" for j in order])
         ax.set_ylim(len(order) - 0.5, -0.5)
-        ax.set_xlabel(
+        finish(
+            self,
+            ax,
             f"{self.error_name} over that of {self.baseline}, with {CONFIDENCE:.0%} interval\n"
-            f"(in brackets: its mean over {self.errors.shape[1]} draws)"
+            f"(in brackets: its mean over {self.errors.shape[1]} draws)",
         )
-        plain(ax)
-        self.ax_, self.figure_ = ax, ax.figure
         return self
 
     @classmethod
@@ -172,6 +172,6 @@ class MethodComparisonDisplay:
             names=names,
             errors=errors_over_draws(cases, table, draws, measure, n_jobs),
             baseline=baseline,
-            error_name=error_words(table, measure),
+            error_name=table.error_name(measure),
         )
         return display.plot(ax, **kwargs)

@@ -1,4 +1,4 @@
-"""Whether probabilities mean what they say: how sure against how often right."""
+"""Reliability diagram: accuracy against predicted probability."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils import check_consistent_length
 
+from twinviews.evaluation.draws import missing_label_of
 from twinviews.evaluation.measures import CalibrationBins, calibration_bins
 from twinviews.passes.targets import as_array, missing_labels, read_classes
-from twinviews.plots.pipelines import last_step
-from twinviews.plots.style import GREY, axes_or_new, legend_above, line_looks, next_colour, plain
+from twinviews.plots.style import GREY, axes_or_new, finish, legend_above, line_looks, next_colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,11 +20,11 @@ _LARGEST_MARK, _SMALLEST_MARK = 500, 12
 
 
 class ReliabilityDisplay:
-    """How often a classifier is right, against how sure it is.
+    """Accuracy of a classifier against its predicted probability.
 
     Rows are put in bins by the probability of their most likely class. On the diagonal a classifier
-    is as sure as it is right; below it, too sure. The area of a mark, and the number beside it, tell
-    how many rows are in the bin.
+    is calibrated; below it, overconfident. The area of a mark and the number beside it tell how many
+    rows are in the bin.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class ReliabilityDisplay:
     Attributes
     ----------
     calibration_error : float
-        Expected calibration error: how far the two are apart, on average over the rows.
+        Expected calibration error: mean distance of confidence and accuracy over the rows.
     line_ : matplotlib Line2D
         Accuracy against confidence.
     marks_ : matplotlib PathCollection
@@ -63,7 +63,7 @@ class ReliabilityDisplay:
         return self.bins.error
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw it; several classifiers may share axes.
+        """Draw the diagram; several classifiers may share axes.
 
         Parameters
         ----------
@@ -106,11 +106,8 @@ class ReliabilityDisplay:
             ax.annotate(f"{count:,}", (x, y), xytext=(0, -14), textcoords="offset points", ha="center")
         ax.set_xlim(0, 1.03)
         ax.set_ylim(0, 1.03)
-        ax.set_xlabel("probability of the most likely class")
-        ax.set_ylabel("share of the rows that are of it")
         legend_above(ax)
-        plain(ax)
-        self.ax_, self.figure_ = ax, ax.figure
+        finish(self, ax, "probability of the most likely class", "share of the rows that are of it")
         return self
 
     @classmethod
@@ -125,7 +122,7 @@ class ReliabilityDisplay:
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Of a fitted classifier with ``predict_proba``, on rows that it has not seen.
+        """The display of a fitted classifier with ``predict_proba`` on rows that it has not seen.
 
         Parameters
         ----------
@@ -151,8 +148,7 @@ class ReliabilityDisplay:
                 f"one of scikit-learn that gives probabilities."
             )
         truth = as_array(y).astype(object)
-        mark = getattr(last_step(estimator).estimator, "missing_label", None)
-        truth[missing_labels(truth, mark)] = None
+        truth[missing_labels(truth, missing_label_of(estimator))] = None
         return cls.from_predictions(
             truth,
             estimator.predict_proba(X),
@@ -175,7 +171,7 @@ class ReliabilityDisplay:
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Of probabilities that are there already.
+        """The display of given probabilities.
 
         Parameters
         ----------
@@ -211,7 +207,7 @@ class ReliabilityDisplay:
         known = truth.code >= 0
         if not known.any():
             raise ValueError("y_true has no class at all: every entry is missing.")
-        # A class that has no column was given no probability: whatever is most likely, it is not that.
+        # A class without a column has no probability, so it is never the most likely one.
         place = {label: position for position, label in enumerate(columns.tolist())}
         positions = np.array([place.get(label, -1) for label in truth.labels.tolist()])
         bins = calibration_bins(positions[truth.code[known]], p[known], n_bins)

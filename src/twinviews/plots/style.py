@@ -1,17 +1,18 @@
-"""The house style of every picture: few lines, and colours that colour-blind readers tell apart."""
+"""The common style of all pictures: few lines, and colours that colour-blind readers can tell apart."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import numpy as np
     from matplotlib.axes import Axes
 
-# Of the palette of Okabe and Ito; greys for what is not the point.
+# From the palette of Okabe and Ito; greys for the background.
 BLUE, VERMILION, ORANGE, GREEN = "#0072B2", "#D55E00", "#E69F00", "#009E73"
 GREY, LIGHT_GREY = "#888888", "#BBBBBB"
 
-# Of figures that are files: the same bytes for the same numbers, and text that a browser sets itself.
+# For figures in files: the same bytes for the same numbers, and text that the browser sets.
 FILE_STYLE: Any = {
     "svg.hashsalt": "twinviews",
     "svg.fonttype": "none",
@@ -48,13 +49,24 @@ def legend_above(ax: Axes, title: str | None = None) -> None:
     ax.legend(frameon=False, title=title, alignment="left", **place)
 
 
-def start_at_zero(ax: Axes) -> None:
-    """Heights compare only from zero; the top still follows what is drawn later."""
-    ax.set_ylim(bottom=0, auto=None)
+def finish(display: Any, ax: Axes, x_label: str, y_label: str | None = None) -> None:
+    """Name the axes, remove the box, and let the display know where it was drawn."""
+    ax.set_xlabel(x_label)
+    if y_label is not None:
+        ax.set_ylabel(y_label)
+    plain(ax)
+    display.ax_, display.figure_ = ax, ax.figure
+
+
+def ticks_at(ax: Axes, numbers: np.ndarray) -> None:
+    """Ticks at these numbers of rows only, and errors from zero: heights compare only from there."""
+    ax.set_xticks(numbers, [f"{n:,}" for n in numbers])
+    ax.minorticks_off()
+    ax.set_ylim(bottom=0, auto=None)  # the top still follows what is drawn later
 
 
 def line_looks(given: dict[str, Any], **looks: Any) -> dict[str, Any]:
-    """How a line is drawn: our looks, but for what the user says by whichever name."""
+    """Properties of a line: ours, unless the user gives them under any of their names."""
     from matplotlib.cbook import normalize_kwargs
     from matplotlib.lines import Line2D
 

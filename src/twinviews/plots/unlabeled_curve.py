@@ -1,4 +1,4 @@
-"""What rows without labels bring: error against their number, with the labels kept."""
+"""Error against the number of unlabeled rows, with the same labels."""
 
 from __future__ import annotations
 
@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from twinviews.evaluation.draws import Case, LabeledTable, Measure, errors_over_draws, make_draws
-from twinviews.plots.style import (
-    axes_or_new,
-    legend_above,
-    line_looks,
-    next_colour,
-    plain,
-    start_at_zero,
-)
-from twinviews.plots.words import error_words
+from twinviews.plots.style import axes_or_new, finish, legend_above, line_looks, next_colour, ticks_at
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,8 +19,8 @@ NUMBERS = (0, 100, 300, 1000, 3000, 9000)
 class UnlabeledCurveDisplay:
     """Error on rows that no fit has seen, against the number of unlabeled rows beside n labels.
 
-    Within a draw, labels and test rows stay the same while rows without labels are added. So every
-    draw is a thin line of its own, and the strong line is their mean.
+    Within a draw, labels and test rows stay the same while unlabeled rows are added. Each draw is a
+    thin line; the strong line is their mean.
 
     Parameters
     ----------
@@ -79,7 +71,7 @@ class UnlabeledCurveDisplay:
         self.estimator_name = estimator_name
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw it; several curves may share axes.
+        """Draw the curve; several curves may share axes.
 
         Parameters
         ----------
@@ -110,14 +102,10 @@ class UnlabeledCurveDisplay:
         positive = self.n_unlabeled[self.n_unlabeled > 0]
         if len(positive):  # logarithmic, but for zero
             ax.set_xscale("symlog", linthresh=float(positive.min()), linscale=0.5)
-        ax.set_xticks(self.n_unlabeled, [f"{n:,}" for n in self.n_unlabeled])
-        ax.minorticks_off()
-        ax.set_xlabel(f"rows without a label, beside {self.n_labels:,} with one")
-        ax.set_ylabel(f"{self.error_name} on held-out rows")
-        start_at_zero(ax)
+        ticks_at(ax, self.n_unlabeled)
         legend_above(ax)
-        plain(ax)
-        self.ax_, self.figure_ = ax, ax.figure
+        x_label = f"rows without a label, beside {self.n_labels:,} with one"
+        finish(self, ax, x_label, f"{self.error_name} on held-out rows")
         return self
 
     @classmethod
@@ -192,7 +180,7 @@ class UnlabeledCurveDisplay:
             n_unlabeled=np.array(numbers),
             errors=errors_over_draws(cases, table, draws, measure, n_jobs),
             n_labels=n_labels,
-            error_name=error_words(table, measure),
+            error_name=table.error_name(measure),
             estimator_name=type(estimator).__name__ if name is None else name,
         )
         return display.plot(ax, **kwargs)

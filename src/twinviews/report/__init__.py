@@ -1,7 +1,27 @@
-"""A page on one table: how good the predictions are, how sure that is, and what they rest on."""
+"""A page on one table: how good the predictions are, how certain that is, and what they rest on."""
 
+from twinviews.report.blocks import DataTable, Definitions, Note, Section, SideBySide
+from twinviews.report.charts import Bar, BarChart, Dot, Line, XYChart, axis, bar_axis
 from twinviews.report.evidence import Evidence, gather
-from twinviews.report.page import write_report
+from twinviews.report.page import SECTIONS, write_report
 from twinviews.report.rows import Drawn
 
-__all__ = ["Drawn", "Evidence", "gather", "write_report"]
+__all__ = [
+    "Bar",
+    "BarChart",
+    "DataTable",
+    "Definitions",
+    "Dot",
+    "Drawn",
+    "Evidence",
+    "Line",
+    "Note",
+    "SECTIONS",
+    "Section",
+    "SideBySide",
+    "XYChart",
+    "axis",
+    "bar_axis",
+    "gather",
+    "write_report",
+]

@@ -1,4 +1,4 @@
-"""Partial dependence: what the model says on average if one column had this value in every row."""
+"""Partial dependence: the mean prediction if one column had a given value in every row."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from twinviews.report.rows import Encoder, Rows
-from twinviews.report.tasks import Classes, Numbers
+from twinviews.report.rows import ReportRows, RowEncoder
+from twinviews.report.tasks import ReportTask
 
 _ROWS = 200  # that the average is over
 _QUANTILES = np.linspace(0.025, 0.975, 20)
@@ -19,6 +19,8 @@ _MOST_LEVELS = 12
 
 @dataclass(frozen=True)
 class Dependence:
+    """The mean prediction as a function of one column."""
+
     name: str
     values: tuple[Any, ...]  # of the column, as they stand in the table
     at: np.ndarray | None  # (values,) where they lie on a line; None for levels
@@ -26,9 +28,9 @@ class Dependence:
 
 
 def partial_dependence(
-    rows: Rows, names: list[str], task: Numbers | Classes, encoder: Encoder, model: Any, *, seed: int
+    rows: ReportRows, names: list[str], task: ReportTask, encoder: RowEncoder, model: Any, *, seed: int
 ) -> tuple[Dependence, ...]:
-    """Over quantiles of a column's values, or its most frequent levels."""
+    """The dependence on each named column, at quantiles of its values or its most frequent levels."""
     # Unlabeled rows come last; they are many, and what the model will be asked about.
     pool = np.arange(len(rows.y), len(rows.X)) if rows.unlabeled is not None else np.arange(len(rows.y))
     rng = np.random.default_rng(seed)
@@ -43,8 +45,8 @@ def _dependence_on(
     pool: pa.Table,
     name: str,
     background: pa.Table,
-    task: Numbers | Classes,
-    encoder: Encoder,
+    task: ReportTask,
+    encoder: RowEncoder,
     model: Any,
 ) -> Dependence:
     column = pool.column(name).combine_chunks()
@@ -78,7 +80,7 @@ def _position(column: pa.Array) -> np.ndarray | None:
 
 
 def _quantiles(on_a_line: np.ndarray) -> np.ndarray:
-    """Rows whose values are the quantiles; each value once."""
+    """ReportRows whose values are the quantiles; each value once."""
     order = np.argsort(on_a_line)[: int(np.isfinite(on_a_line).sum())]
     rows = order[np.round(_QUANTILES * (len(order) - 1)).astype(int)]
     _, first = np.unique(on_a_line[rows], return_index=True)

@@ -1,4 +1,4 @@
-"""All that a report says, as numbers: measured on labels that the judged model has not seen."""
+"""All numbers of a report, measured on labels that the judged models have not seen."""
 
 from __future__ import annotations
 
@@ -11,67 +11,55 @@ from sklearn.base import clone
 
 from twinviews.report.dependence import Dependence, partial_dependence
 from twinviews.report.importance import Importance, importance
-from twinviews.report.making import Making, Spectrum, making_of, spectrum_of
-from twinviews.report.rows import Column, Drawn, Encoder, Rows, Task, read_rows
-from twinviews.report.tasks import Classes, Numbers
-from twinviews.report.trial import Outcome, Say, hold_trial
+from twinviews.report.rows import Drawn, ReportRows, RowEncoder, Task, read_rows
+from twinviews.report.tasks import ClassificationTask, RegressionTask, ReportTask
+from twinviews.report.trial import Say, TrialOutcome, hold_trial
 
 TOP_COLUMNS = 4
 _UNCERTAIN_ROWS = 10
 
 
 @dataclass(frozen=True)
-class Found:
-    """What was found in the table."""
-
-    n_labeled: int
-    n_unlabeled: int
-    n_labeled_used: int  # of a large table a random part
-    n_unlabeled_used: int
-    columns: tuple[Column, ...]
-    labels: np.ndarray  # (n,) numbers, or positions in classes
-    classes: tuple[Any, ...]  # empty for numbers
-
-
-@dataclass(frozen=True)
 class UncertainRow:
-    """A row without a label of which the model is unsure."""
+    """An unlabeled row with an uncertain prediction."""
 
     number: int  # in the table, from 1
     prediction: Any
-    doubt: float  # the deviation to expect, or the probability of all other classes
+    uncertainty: float  # standard deviation, or probability of all other classes
     values: dict[str, Any]  # raw, by column
 
 
 @dataclass(frozen=True)
 class Evidence:
+    """What :func:`gather` measures and every section of the page is made from."""
+
     target: str
     task: Task
-    found: Found
-    outcome: Outcome
+    rows: ReportRows
+    outcome: TrialOutcome
     importance: Importance
     dependence: tuple[Dependence, ...]
     uncertain: tuple[UncertainRow, ...]  # most uncertain first
-    spectrum: Spectrum | None
-    making: Making
+    model: Any  # fitted with every label
+    seed: int
 
 
 def gather(
     table: pa.Table,
     target: str,
     task: Task,
-    encoder: Encoder,
+    encoder: RowEncoder,
     estimator: Any,
     *,
     seed: int = 0,
     say: Say = lambda line: None,
     drawn: Drawn | None = None,
 ) -> Evidence:
-    """Judge an estimator on a table, and look into it.
+    """The evidence for a report: an estimator judged on a table, and what its predictions rest on.
 
     A quarter of the labels is hidden (of fewer than 600 labels, each fifth in turn); a clone of the
     estimator is fitted on the others and all rows without a label, and judged on the hidden ones.
-    Another clone is fitted with every label: it is the one that is looked into.
+    Another clone is fitted with every label; importance, dependence and views are taken from it.
 
     Parameters
     ----------
@@ -86,32 +74,32 @@ def gather(
     estimator : estimator of twinviews
         Not fitted here; its clones take ``seed`` where they have no ``random_state``.
     seed : int
-        Of the choice of hidden labels and all else that is drawn.
+        Seed of the choice of hidden labels and of everything else that is random.
     say : callable
-        Called with a line whenever something begins that takes long.
+        Called with a line of text at the start of every long step.
     drawn : Drawn, optional
-        Of which larger table this one is a sample: the report then speaks of that.
+        The larger table that this one is a sample of; the report then describes that.
     """
     missing_label = estimator.get_params()["missing_label"]
     rows = read_rows(table, target, task, encoder, missing_label=missing_label, seed=seed, drawn=drawn)
     estimator = _seeded(estimator, seed)
-    kind: Numbers | Classes = Numbers() if task == "regression" else Classes()
+    kind: ReportTask = RegressionTask() if task == "regression" else ClassificationTask()
     trial = hold_trial(rows, kind, estimator, seed=seed, say=say)
     say("Fitting the model with every label")
     model = clone(estimator).fit(rows.labeled, rows.y, X_unlabeled=rows.unlabeled)
-    say("Looking into the model")
+    say("Measuring importance and dependence")
     weighed = importance(rows, trial, model, seed=seed)
     top = [column.name for column in weighed.columns[:TOP_COLUMNS]]
     return Evidence(
         target=target,
         task=task,
-        found=_found(rows),
+        rows=rows,
         outcome=trial.outcome,
         importance=weighed,
         dependence=partial_dependence(rows, top, kind, encoder, model, seed=seed),
         uncertain=_uncertain(rows, kind, model),
-        spectrum=spectrum_of(model),
-        making=making_of(model, seed),
+        model=model,
+        seed=seed,
     )
 
 
@@ -123,26 +111,14 @@ def _seeded(estimator: Any, seed: int) -> Any:
     return clone(estimator).set_params(**known)
 
 
-def _found(rows: Rows) -> Found:
-    return Found(
-        n_labeled=rows.n_labeled_in_table,
-        n_unlabeled=rows.n_unlabeled_in_table,
-        n_labeled_used=len(rows.y),
-        n_unlabeled_used=len(rows.X) - len(rows.y),
-        columns=rows.columns,
-        labels=rows.y,
-        classes=rows.classes,
-    )
-
-
-def _uncertain(rows: Rows, kind: Numbers | Classes, model: Any) -> tuple[UncertainRow, ...]:
+def _uncertain(rows: ReportRows, kind: ReportTask, model: Any) -> tuple[UncertainRow, ...]:
     if rows.unlabeled is None:
         return ()
-    predicted, doubt = kind.doubt(model, rows.unlabeled)
+    predicted, uncertainty = kind.uncertainty(model, rows.unlabeled)
     found = []
-    for place in np.argsort(-doubt, kind="stable")[:_UNCERTAIN_ROWS]:
+    for place in np.argsort(-uncertainty, kind="stable")[:_UNCERTAIN_ROWS]:
         row = len(rows.y) + int(place)
         (values,) = rows.raw.slice(row, 1).to_pylist()
         said = rows.classes[int(predicted[place])] if rows.classes else float(predicted[place])
-        found.append(UncertainRow(int(rows.number[row]), said, float(doubt[place]), values))
+        found.append(UncertainRow(int(rows.number[row]), said, float(uncertainty[place]), values))
     return tuple(found)

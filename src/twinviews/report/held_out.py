@@ -1,4 +1,4 @@
-"""What was said of the rows whose labels were hidden, and what they turned out to be."""
+"""Predictions for the rows whose labels were hidden, beside their true values."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.metrics import confusion_matrix
 
 from twinviews.evaluation.confidence import Interval, share_interval
-from twinviews.evaluation.measures import calibration_error
+from twinviews.evaluation.measures import calibration_bins
 
 COVERAGES = (0.5, 0.8, 0.9, 0.95)
-_BINS = 10
 
 
 class Coverage(NamedTuple):
@@ -29,7 +29,7 @@ class HeldOutNumbers:
 
     @property
     def residuals(self) -> np.ndarray:
-        """Truth less prediction: above zero where the prediction was too low."""
+        """True values less predictions: positive where the prediction was too low."""
         return self.truth - self.predicted
 
     @property
@@ -37,6 +37,7 @@ class HeldOutNumbers:
         return float(np.abs(self.residuals).mean())
 
     def coverage(self) -> tuple[Coverage, ...]:
+        """Promised and observed coverage of the intervals."""
         found = []
         for promised, ends in zip(COVERAGES, self.intervals, strict=True):
             low, high = ends.T
@@ -46,10 +47,10 @@ class HeldOutNumbers:
         return tuple(found)
 
 
-class Bin(NamedTuple):
+class ReliabilityBin(NamedTuple):
     n_rows: int
-    sureness: float  # mean probability of the most likely class
-    right: Interval  # share of the rows that are of it
+    confidence: float  # mean probability of the most likely class
+    accuracy: Interval  # share of the rows that are of it
 
 
 @dataclass(frozen=True)
@@ -63,22 +64,18 @@ class HeldOutClasses:
         return np.asarray(self.p.argmax(axis=1))
 
     def confusion(self) -> np.ndarray:
-        """(classes, classes) rows of each true class by the class that was said."""
-        n_classes = self.p.shape[1]
-        cell = self.truth * n_classes + self.predicted
-        return np.bincount(cell, minlength=n_classes**2).reshape(n_classes, n_classes)
+        """(classes, classes) rows of each true class by predicted class."""
+        every = np.arange(self.p.shape[1])
+        return np.asarray(confusion_matrix(self.truth, self.predicted, labels=every))
 
     @property
     def calibration_error(self) -> float:
-        return calibration_error(self.truth, self.p, _BINS)
+        return calibration_bins(self.truth, self.p).error
 
-    def reliability(self) -> tuple[Bin, ...]:
-        """Rows in bins of equal width by the probability of their most likely class; none is empty."""
-        sure, right = self.p.max(axis=1), self.predicted == self.truth
-        bin_of = np.minimum((sure * _BINS).astype(int), _BINS - 1)
-        found = []
-        for number in np.unique(bin_of):
-            rows = bin_of == number
-            count = int(rows.sum())
-            found.append(Bin(count, float(sure[rows].mean()), share_interval(right[rows].sum(), count)))
-        return tuple(found)
+    def reliability(self) -> tuple[ReliabilityBin, ...]:
+        """The calibration bins that are not empty, with intervals."""
+        return tuple(
+            ReliabilityBin(int(n), float(confidence), share_interval(round(n * accuracy), int(n)))
+            for confidence, accuracy, n in zip(*calibration_bins(self.truth, self.p), strict=True)
+            if n
+        )

@@ -1,4 +1,4 @@
-"""What predictions rest on: columns shuffled on rows that the model had not seen, and its metric."""
+"""Permutation importance of raw columns on hidden rows, and their share in the learned metric."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from twinviews.evaluation.confidence import Interval
-from twinviews.report.rows import Column, Rows
-from twinviews.report.tasks import Classes, Numbers
-from twinviews.report.trial import Judged, Trial
+from twinviews.report.rows import RawColumn, ReportRows
+from twinviews.report.trial import Trial
 
 MOST_SHUFFLES = 20
 # Predictions that all shuffles together may cost: some seconds.
@@ -19,7 +18,7 @@ _PREDICTIONS = 300_000
 
 @dataclass(frozen=True)
 class ColumnImportance:
-    """How much worse the model does without what a column says."""
+    """How much worse the model predicts without the information of a column."""
 
     name: str
     growth: Interval  # of the error, when the column's values are shuffled
@@ -33,8 +32,12 @@ class Importance:
     has_metric: bool
 
 
-def importance(rows: Rows, trial: Trial, model: Any, *, seed: int) -> Importance:
-    """Of every raw column; all numbers that it became are shuffled together."""
+def importance(rows: ReportRows, trial: Trial, model: Any, *, seed: int) -> Importance:
+    """The importance of every raw column; all numbers that it became are shuffled together.
+
+    scikit-learn's permutation_importance shuffles one number at a time and gives no losses of single
+    rows, which the interval needs.
+    """
     used = rows.used_columns
     n_shuffles = _affordable(trial.outcome.n_test * len(used))
     metric = getattr(model, "learned_metric_", None)
@@ -54,27 +57,17 @@ def _affordable(predictions_of_a_shuffle: int) -> int:
 
 
 def _losses(
-    rows: Rows, trial: Trial, column: Column | None, *, n_shuffles: int, seed: Any
+    rows: ReportRows, trial: Trial, column: RawColumn | None, *, n_shuffles: int, seed: Any
 ) -> np.ndarray:
-    """(n,) mean loss of each held-out row over the shuffles of a column."""
+    """(n,) mean loss of each hidden row over the shuffles of a column, or with no column shuffled."""
     rng = np.random.default_rng(seed)
-    parts = [_losses_of(rows, trial.task, one, column, n_shuffles, rng) for one in trial.judged]
-    return np.concatenate(parts)
-
-
-def _losses_of(
-    rows: Rows,
-    task: Numbers | Classes,
-    judged: Judged,
-    column: Column | None,
-    n_shuffles: int,
-    rng: np.random.Generator,
-) -> np.ndarray:
-    X, truth = rows.labeled[judged.test], rows.y[judged.test]
-    many = np.tile(X, (n_shuffles, 1))
-    if column is not None:
+    places = [] if column is None else list(column.places)
+    found = []
+    for model, test in trial.judged:
+        X, truth = rows.labeled[test], rows.y[test]
         shuffled = np.concatenate([rng.permutation(len(X)) for _ in range(n_shuffles)])
-        places = list(column.places)
+        many = np.tile(X, (n_shuffles, 1))
         many[:, places] = X[shuffled][:, places]
-    losses = task.fine_losses(judged.model, many, np.tile(truth, n_shuffles))
-    return np.asarray(losses.reshape(n_shuffles, len(X)).mean(axis=0))
+        losses = trial.task.smooth_losses(model, many, np.tile(truth, n_shuffles))
+        found.append(losses.reshape(n_shuffles, len(X)).mean(axis=0))
+    return np.concatenate(found)

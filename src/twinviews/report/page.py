@@ -1,58 +1,79 @@
-"""The evidence as one HTML file: no script, nothing from outside, every word of the table escaped."""
+"""The evidence as one HTML file: no script, nothing from outside, every string escaped."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from importlib.resources import files
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from twinviews._system.visible_text import visible
 from twinviews._system.whole_files import replace_file
-from twinviews.report import figures
-from twinviews.report import sentences as words
-from twinviews.report.charts import DataTable
+from twinviews.report import sentences
+from twinviews.report.accuracy_sections import (
+    errors_section,
+    mistakes_section,
+    uncertainty_section,
+    unlabeled_section,
+)
+from twinviews.report.blocks import Maker
 from twinviews.report.evidence import Evidence
-from twinviews.report.figures import THIS_MODEL
-from twinviews.report.held_out import HeldOutClasses, HeldOutNumbers
+from twinviews.report.model_sections import (
+    columns_section,
+    dependence_section,
+    uncertain_rows_section,
+    views_section,
+)
+from twinviews.report.table_sections import fit_section, table_section
 
-_MOST_COLUMNS_SHOWN = 12
-_MEANINGS = {
-    "n_components": "features of each view",
-    "sigma": "width of the kernel: rows closer than this are alike",
-    "ridge": "how strongly large coefficients are held back",
-    "correlation_ridge": "how strongly directions of tiny variance are held back",
-    "canonical_weight": "how strongly directions are held back on which the views differ",
-    "loo_error": "the model's own guess of its error, by labels left out of the fit",
-}
+# In the order of the page. A section is a function of the evidence; None leaves it out.
+SECTIONS: tuple[Maker, ...] = (
+    errors_section,
+    unlabeled_section,
+    mistakes_section,
+    uncertainty_section,
+    columns_section,
+    dependence_section,
+    uncertain_rows_section,
+    views_section,
+    table_section,
+    fit_section,
+)
 
 
-def write_report(path: str | Path, evidence: Evidence) -> Path:
-    """Write the page, whole or not at all: what was there before stays until then."""
+def write_report(path: str | Path, evidence: Evidence, *, sections: Iterable[Maker] = SECTIONS) -> Path:
+    """The path of a page that is written whole or not at all; an earlier page stays until then.
+
+    Parameters
+    ----------
+    path : str or Path
+    evidence : Evidence
+        What :func:`gather` returns.
+    sections : iterable of functions of the evidence
+        Each returns a :class:`Section`, or None where it has nothing to say. All their strings are
+        escaped.
+    """
     path = Path(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {path.parent}. Make it, or name another.")
-    replace_file(path, render(evidence).encode())
+    replace_file(path, render(evidence, sections).encode())
     return path
 
 
-def render(evidence: Evidence) -> str:
-    style = (files("twinviews.report") / "templates" / "style.css").read_text(encoding="utf-8")
-    return (
-        _environment()
-        .get_template("page.html.jinja")
-        .render(
-            evidence=evidence,
-            words=words,
-            style=Markup(style),  # nosec B704  # our own file
-            style_hash=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
-            **_figures(evidence),
-            **_tables(evidence),
-        )
+def render(evidence: Evidence, sections: Iterable[Maker] = SECTIONS) -> str:
+    environment = _environment()
+    style = environment.get_template("style.css").render()
+    rows = evidence.rows
+    return environment.get_template("page.html.jinja").render(
+        target=sentences.short(evidence.target),
+        subtitle=f"From a table with {rows.n_labeled + rows.n_unlabeled:,} rows: "
+        f"{rows.n_labeled:,} labeled and {rows.n_unlabeled:,} unlabeled.",
+        answers=sentences.answers(evidence),
+        sections=[section for make in sections if (section := make(evidence)) is not None],
+        style_hash=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
     )
 
 
@@ -61,66 +82,14 @@ def _environment() -> Environment:
         loader=PackageLoader("twinviews.report"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_spelled_out,
+        finalize=_plain_text,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": words.number, "percent": words.percent, "value": words.value}
-    environment.filters |= {"short": words.short}
+    environment.filters["pc"] = "{:.2f}%".format
     return environment
 
 
-def _spelled_out(found: Any) -> Any:
-    """Text as it is shown; what the templates themselves have made is left alone."""
-    return visible(found) if isinstance(found, str) and not isinstance(found, Markup) else found
-
-
-def _figures(evidence: Evidence) -> dict[str, Any]:
-    held_out, spectrum = evidence.outcome.held_out, evidence.spectrum
-    made = {
-        "labels": figures.labels_figure(evidence),
-        "errors": figures.errors_figure(evidence),
-        "importance": figures.importance_figure(evidence),
-        "metric": figures.metric_figure(evidence),
-        "dependence": figures.dependence_figures(evidence),
-        "spectrum": None if spectrum is None else figures.spectrum_figure(spectrum),
-        "misses": [],
-    }
-    if isinstance(held_out, HeldOutNumbers):
-        made["misses"] = [figures.truth_figure(held_out), figures.residuals_figure(held_out)]
-        made["doubts"] = figures.coverage_figure(held_out)
-    elif isinstance(held_out, HeldOutClasses):
-        made["doubts"] = figures.reliability_figure(held_out)
-    return made
-
-
-def _tables(evidence: Evidence) -> dict[str, Any]:
-    made = evidence.making
-    names = [column.name for column in evidence.importance.columns]
-    return {
-        "bought": _bought(evidence),
-        "shown_columns": names[:_MOST_COLUMNS_SHOWN],
-        "roster": DataTable(
-            ("member, scale of its columns", "weight"),
-            tuple((name, words.percent(weight)) for name, weight in made.committee),
-        ),
-        "chosen": DataTable(
-            ("name", "value", "meaning"),
-            tuple((name, words.number(value), _MEANINGS[name]) for name, value in made.chosen),
-            of_text=True,
-        ),
-        "parameters": DataTable(("name", "as given"), made.parameters, of_text=True),
-    }
-
-
-def _bought(evidence: Evidence) -> DataTable | None:
-    outcome, alone = evidence.outcome, evidence.outcome.alone
-    if alone is None:
-        return None
-    gained, interval = words.gain(evidence, alone)
-    columns = ("model", "error", "95% interval")
-    rows = [
-        (name, words.error(evidence, one.value), words.between(evidence, one))
-        for name, one in ((THIS_MODEL, outcome.error), (alone.name, alone.error))
-    ]
-    return DataTable(columns, (*rows, ("gain, row by row", gained, interval)))
+def _plain_text(shown: Any) -> str:
+    """The text of anything that a template shows, to be escaped: markup has no privilege here."""
+    return visible(str(shown))

@@ -1,4 +1,4 @@
-"""The rows of a report: raw values, the numbers they became, labels where there are any."""
+"""The rows of a report: raw values, the numbers they became, and their labels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_UNLABELED = 20_000
 
 
 class EncodedColumn(Protocol):
-    """What an encoder tells of a raw column."""
+    """What an encoder did with a raw column."""
 
     name: str
     kind: str
@@ -28,8 +28,8 @@ class EncodedColumn(Protocol):
     outputs: Sequence[str]
 
 
-class Encoder(Protocol):
-    """Turns the raw columns of a table into numbers."""
+class RowEncoder(Protocol):
+    """An encoder of raw columns as numbers."""
 
     columns_: Sequence[EncodedColumn]
 
@@ -41,7 +41,7 @@ class Encoder(Protocol):
 
 
 class Drawn(NamedTuple):
-    """Where the rows of a table come from that is a sample of a larger one."""
+    """The origin of a table that is a sample of a larger one."""
 
     number: np.ndarray  # (rows,) in the larger table, from 1
     n_labeled: int  # of the larger table, and so on
@@ -49,8 +49,8 @@ class Drawn(NamedTuple):
     blanks: Mapping[str, int]
 
 
-class Column(NamedTuple):
-    """A raw column, and where the numbers are that it became."""
+class RawColumn(NamedTuple):
+    """A raw column, and the places of the numbers that it became."""
 
     name: str
     kind: str
@@ -59,15 +59,15 @@ class Column(NamedTuple):
     places: tuple[int, ...]  # columns of X
 
 
-class Labels(NamedTuple):
+class TargetLabels(NamedTuple):
     known: np.ndarray  # (rows of the table,) bool
     values: np.ndarray  # (labels,) numbers, or positions in classes
     classes: tuple[Any, ...]  # sorted; empty for numbers
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Labeled rows first, then those without a label."""
+class ReportRows:
+    """The rows that the report uses: labeled ones first, then unlabeled ones."""
 
     target: str
     raw: pa.Table  # inputs only
@@ -75,9 +75,9 @@ class Rows:
     y: np.ndarray  # (n,) numbers, or positions in classes
     number: np.ndarray  # (N,) of each row in the table, from 1
     classes: tuple[Any, ...]
-    columns: tuple[Column, ...]
-    n_labeled_in_table: int
-    n_unlabeled_in_table: int
+    columns: tuple[RawColumn, ...]
+    n_labeled: int  # in the table; of a large table only a random part is used
+    n_unlabeled: int
 
     @property
     def labeled(self) -> np.ndarray:
@@ -89,7 +89,15 @@ class Rows:
         return self.X[len(self.y) :] if len(self.X) > len(self.y) else None
 
     @property
-    def used_columns(self) -> list[Column]:
+    def n_labeled_used(self) -> int:
+        return len(self.y)
+
+    @property
+    def n_unlabeled_used(self) -> int:
+        return len(self.X) - len(self.y)
+
+    @property
+    def used_columns(self) -> list[RawColumn]:
         return [column for column in self.columns if column.places]
 
 
@@ -97,13 +105,13 @@ def read_rows(
     table: pa.Table,
     target: str,
     task: Task,
-    encoder: Encoder,
+    encoder: RowEncoder,
     *,
     missing_label: Any,
     seed: int,
     drawn: Drawn | None = None,
-) -> Rows:
-    """Of a large table a random part; the encoder learns from all rows, and from inputs only."""
+) -> ReportRows:
+    """The rows to use, a random part of a large table; the encoder is fitted on all inputs."""
     labels = read_labels(table, target, task, missing_label)
     inputs = table.drop_columns([target])
     encoder.fit(inputs)
@@ -115,7 +123,7 @@ def read_rows(
     if drawn is None:
         blanks = {name: inputs.column(name).null_count for name in inputs.column_names}
         drawn = Drawn(np.arange(1, len(table) + 1), len(labeled), len(unlabeled), blanks)
-    return Rows(
+    return ReportRows(
         target=target,
         raw=raw,
         X=np.asarray(encoder.transform(raw), dtype=np.float64),
@@ -123,8 +131,8 @@ def read_rows(
         number=drawn.number[some],
         classes=labels.classes,
         columns=_columns(encoder, drawn),
-        n_labeled_in_table=drawn.n_labeled,
-        n_unlabeled_in_table=drawn.n_unlabeled,
+        n_labeled=drawn.n_labeled,
+        n_unlabeled=drawn.n_unlabeled,
     )
 
 
@@ -132,10 +140,10 @@ def _some(rows: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
     return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
 
 
-def _columns(encoder: Encoder, drawn: Drawn) -> tuple[Column, ...]:
+def _columns(encoder: RowEncoder, drawn: Drawn) -> tuple[RawColumn, ...]:
     ends = np.cumsum([len(one.outputs) for one in encoder.columns_])
     return tuple(
-        Column(
+        RawColumn(
             one.name,
             one.kind,
             one.words,
@@ -146,8 +154,8 @@ def _columns(encoder: Encoder, drawn: Drawn) -> tuple[Column, ...]:
     )
 
 
-def read_labels(table: pa.Table, target: str, task: Task, missing_label: Any = None) -> Labels:
-    """Null, NaN and ``missing_label``, if it is a plain value, mark rows without a label."""
+def read_labels(table: pa.Table, target: str, task: Task, missing_label: Any = None) -> TargetLabels:
+    """The labels of a column; null, NaN and a plain ``missing_label`` mark unlabeled rows."""
     if target not in table.column_names:
         raise ValueError(
             f"There is no column {target!r}. The table has {', '.join(table.column_names)}."
@@ -157,8 +165,8 @@ def read_labels(table: pa.Table, target: str, task: Task, missing_label: Any = N
     n = int(labels.known.sum())
     if n < LEAST_LABELED:
         raise ValueError(
-            f"Column {target!r} has {n} labels, and a report, which hides some to judge "
-            f"by, needs at least {LEAST_LABELED}. Label more rows."
+            f"Column {target!r} has {n} labels, and a report, which hides some of them to judge the "
+            f"model, needs at least {LEAST_LABELED}. Label more rows."
         )
     if task == "classification" and len(labels.classes) < 2:
         raise ValueError(
@@ -168,7 +176,7 @@ def read_labels(table: pa.Table, target: str, task: Task, missing_label: Any = N
     return labels
 
 
-def _numbers(column: pa.Array, target: str, missing_label: Any) -> Labels:
+def _numbers(column: pa.Array, target: str, missing_label: Any) -> TargetLabels:
     if not _holds_numbers(column.type):
         raise ValueError(
             f"Column {target!r} is of type {column.type}, and regression needs numbers. Use "
@@ -178,7 +186,7 @@ def _numbers(column: pa.Array, target: str, missing_label: Any) -> Labels:
     known = ~np.isnan(numbers)
     if isinstance(missing_label, Real):
         known &= numbers != float(missing_label)
-    return Labels(known, numbers[known], ())
+    return TargetLabels(known, numbers[known], ())
 
 
 def _holds_numbers(kind: pa.DataType) -> bool:
@@ -186,7 +194,7 @@ def _holds_numbers(kind: pa.DataType) -> bool:
     return any(is_kind(kind) for is_kind in of_numbers)
 
 
-def _classes(column: pa.Array, target: str, missing_label: Any) -> Labels:
+def _classes(column: pa.Array, target: str, missing_label: Any) -> TargetLabels:
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     values = coded.dictionary.to_pylist()
     marker = missing_label if isinstance(missing_label, (str, bytes, Real)) else None
@@ -198,4 +206,4 @@ def _classes(column: pa.Array, target: str, missing_label: Any) -> Labels:
     known = rank >= 0
     present, codes = np.unique(rank[known], return_inverse=True)
     ordered = sorted(values[j] for j in real)
-    return Labels(known, codes, tuple(ordered[j] for j in present))
+    return TargetLabels(known, codes, tuple(ordered[j] for j in present))

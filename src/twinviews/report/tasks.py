@@ -1,4 +1,4 @@
-"""Numbers and classes: what is a loss, which baselines are fair, what a model says of a row."""
+"""Regression and classification: their losses, baselines, and what a model predicts for a row."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from twinviews.evaluation.confidence import (
     share_interval,
 )
 from twinviews.report.held_out import COVERAGES, HeldOutClasses, HeldOutNumbers
-from twinviews.report.rows import Task
 
 _ALPHAS = 10.0 ** np.arange(-3, 4.1, 0.5)
+_LINEAR = "a weighted sum of the columns, from the labeled rows alone"
 
 
 class Baseline(NamedTuple):
@@ -30,27 +30,17 @@ class Baseline(NamedTuple):
     model: Any  # with fit and predict
 
 
-class Numbers:
-    """The error is the root of the mean squared error, in units of the target."""
-
-    task: Task = "regression"
+class RegressionTask:
+    """The error is the root mean squared error, in units of the target."""
 
     def baselines(self) -> list[Baseline]:
+        kernel = KRRRegressor(scale="standard", progress=False)
         linear = make_pipeline(StandardScaler(), RidgeCV(alphas=_ALPHAS))
+        constant = "the same number for every row, the mean of the labels"
         return [
-            Baseline(
-                "kernel ridge",
-                "smooth curves through the labeled rows alone",
-                _kernel_ridge(KRRRegressor),
-            ),
-            Baseline(
-                "linear ridge", "a weighted sum of the columns, from the labeled rows alone", linear
-            ),
-            Baseline(
-                "guessing the mean",
-                "the same number for every row, the mean of the labels",
-                DummyRegressor(),
-            ),
+            Baseline("kernel ridge", "smooth curves through the labeled rows alone", kernel),
+            Baseline("linear ridge", _LINEAR, linear),
+            Baseline("guessing the mean", constant, DummyRegressor()),
         ]
 
     def strata(self, y: np.ndarray) -> np.ndarray:
@@ -66,13 +56,17 @@ class Numbers:
         """Their error less ours."""
         return bootstrap(lambda our, their: np.sqrt(their) - np.sqrt(our), draws, ours, theirs)
 
-    def fine_losses(self, model: Any, X: np.ndarray, truth: np.ndarray) -> np.ndarray:
-        """Losses that notice a small change of the model's answers."""
+    def smooth_losses(self, model: Any, X: np.ndarray, truth: np.ndarray) -> np.ndarray:
+        """Losses that respond to a small change of the predictions."""
         return self.losses(truth, model.predict(X))
 
     def growth(self, before: np.ndarray, after: np.ndarray, draws: np.ndarray) -> Interval:
-        """Of the fine losses."""
+        """The growth of the error between two sets of smooth losses."""
         return self.difference(before, after, draws)
+
+    def answer(self, model: Any, X: np.ndarray) -> Any:
+        """Predictions, and intervals of each coverage."""
+        return model.predict(X), np.stack([model.predict_interval(X, level) for level in COVERAGES])
 
     def held_out(self, number: np.ndarray, truth: np.ndarray, answers: Sequence[Any]) -> HeldOutNumbers:
         predicted, intervals = zip(*answers, strict=True)
@@ -80,42 +74,27 @@ class Numbers:
             number, truth, np.concatenate(predicted), np.concatenate(intervals, axis=1)
         )
 
-    def answer(self, model: Any, X: np.ndarray) -> Any:
-        """All that a model says of rows: numbers, and intervals of each coverage."""
-        return model.predict(X), np.stack([model.predict_interval(X, level) for level in COVERAGES])
-
     def curves(self, model: Any, X: np.ndarray) -> np.ndarray:
-        """(rows, 1) what is averaged for a partial dependence."""
+        """(rows, 1) predictions, to be averaged for a partial dependence."""
         return np.asarray(model.predict(X))[:, None]
 
-    def doubt(self, model: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Prediction, and how unsure it is: the deviation to expect."""
+    def uncertainty(self, model: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Predictions and their standard deviations."""
         predicted, deviation = model.predict(X, return_std=True)
         return predicted, deviation
 
 
-class Classes:
+class ClassificationTask:
     """The error is the share of rows in the wrong class."""
 
-    task: Task = "classification"
-
     def baselines(self) -> list[Baseline]:
+        kernel = KRRClassifier(scale="standard", progress=False)
         linear = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-        most_frequent = DummyClassifier(strategy="most_frequent")
+        constant = DummyClassifier(strategy="most_frequent")
         return [
-            Baseline(
-                "kernel ridge",
-                "smooth borders from the labeled rows alone",
-                _kernel_ridge(KRRClassifier),
-            ),
-            Baseline(
-                "logistic regression",
-                "a weighted sum of the columns, from the labeled rows alone",
-                linear,
-            ),
-            Baseline(
-                "guessing the most frequent class", "the same answer for every row", most_frequent
-            ),
+            Baseline("kernel ridge", "smooth borders from the labeled rows alone", kernel),
+            Baseline("logistic regression", _LINEAR, linear),
+            Baseline("guessing the most frequent class", "the same class for every row", constant),
         ]
 
     def strata(self, y: np.ndarray) -> np.ndarray:
@@ -131,31 +110,30 @@ class Classes:
         """Their error less ours."""
         return paired_share_interval(ours, theirs)
 
-    def fine_losses(self, model: Any, X: np.ndarray, truth: np.ndarray) -> np.ndarray:
-        """Probability that the true class was not given: it notices small changes of answers."""
+    def smooth_losses(self, model: Any, X: np.ndarray, truth: np.ndarray) -> np.ndarray:
+        """Probabilities of all but the true class: they respond to a small change of the model."""
         p = model.predict_proba(X)
         return 1 - p[np.arange(len(p)), truth]
 
     def growth(self, before: np.ndarray, after: np.ndarray, draws: np.ndarray) -> Interval:
-        """Of the fine losses."""
+        """The growth of the smooth losses."""
         return bootstrap(lambda one, other: other - one, draws, before, after)
+
+    def answer(self, model: Any, X: np.ndarray) -> Any:
+        """The probability of each class."""
+        return model.predict_proba(X)
 
     def held_out(self, number: np.ndarray, truth: np.ndarray, answers: Sequence[Any]) -> HeldOutClasses:
         return HeldOutClasses(number, truth, np.concatenate(answers))
 
-    def answer(self, model: Any, X: np.ndarray) -> Any:
-        """All that a model says of rows: the probability of each class."""
-        return model.predict_proba(X)
-
     def curves(self, model: Any, X: np.ndarray) -> np.ndarray:
-        """(rows, classes) what is averaged for a partial dependence."""
+        """(rows, classes) probabilities, to be averaged for a partial dependence."""
         return np.asarray(model.predict_proba(X))
 
-    def doubt(self, model: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Prediction, and how unsure it is: the probability of all other classes."""
+    def uncertainty(self, model: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Predicted classes, and the probability of all other classes."""
         p = model.predict_proba(X)
         return p.argmax(axis=1), 1 - p.max(axis=1)
 
 
-def _kernel_ridge(kind: Any) -> Any:
-    return kind(scale="standard", progress=False)
+ReportTask = RegressionTask | ClassificationTask
