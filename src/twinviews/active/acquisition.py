@@ -3,7 +3,7 @@
 A rule is a function of the candidates, of how many rows are wanted and of a random generator. It
 returns the chosen candidates in the order in which to label them, and a score of each. Rules are known
 by name: those below, those given to :func:`register_rule`, and those that installed packages list as
-entry points in the group ``twinviews.acquisition_rules``. The labeling page and :func:`twinviews.suggest`
+entry points in the group ``twinviews.acquisition_rules``. The labeling page and ``twinviews.suggest``
 find and apply them in the same way.
 
 With the directions t of :mod:`twinviews.method.predictive_variance`, a label at a row s takes
@@ -76,9 +76,8 @@ def _check_choice(chosen: np.ndarray, scores: np.ndarray, k: int, n_candidates: 
     is_inside = (chosen >= 0) & (chosen < n_candidates)
     if len(chosen) > k or not is_inside.all() or len(np.unique(chosen)) < len(chosen):
         raise ValueError(
-            f"The acquisition rule returned {len(chosen)} places, {len(np.unique(chosen[is_inside]))} of "
-            f"them different ones of {n_candidates} candidates, and k={k}. Return at most k different "
-            f"places from 0 to {n_candidates - 1}."
+            f"The acquisition rule returned places {chosen.tolist()[:10]} for k={k}. Return at most "
+            f"k different places from 0 to {n_candidates - 1}."
         )
 
 

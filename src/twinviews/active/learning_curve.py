@@ -16,8 +16,8 @@ CONFIDENCE = 0.9
 EXPONENTS = np.array([0.25, 0.5, 0.75, 1.0, 1.5])
 _RESAMPLED = 400
 # Left-out rows are predicted by fits that share labels, so their losses are dependent, and squared
-# errors have long tails. The effective sample size of j losses is j/2, of j squared errors j/4. Chosen on
-# the contest's development half: intervals without this covered the true error of only 62% of the fits.
+# errors have long tails. The effective sample size of j losses is j/2, of j squared errors j/4. Chosen
+# on the contest's development half: without this, intervals covered the true error of 62% of the fits.
 _DEPENDENCE, _DEPENDENCE_SQUARED = 2, 4
 # The fewest evaluated rows that give an error worth acting on.
 LEAST_JUDGED = 5

@@ -1,4 +1,4 @@
-"""What active learning reads from a fitted estimator: only this module knows an estimator's privates."""
+"""What active learning reads from a fitted estimator: only this module uses its privates."""
 
 from __future__ import annotations
 

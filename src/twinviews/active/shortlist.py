@@ -1,4 +1,4 @@
-"""Candidates for a label, found in one pass over the rows of any table: no two equal, of bounded number."""
+"""Candidates for a label, from one pass over the rows of any table: no two equal, not too many."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rows to label next: candidates from one pass over any table, and an acquisition rule's choice."""
+"""Which rows to label next: candidates from one pass over any table, and the choice of a rule."""
 
 from __future__ import annotations
 

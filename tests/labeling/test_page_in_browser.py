@@ -14,15 +14,15 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 from sklearn.datasets import load_digits
 
-import label_desks
-from label_desks import EXPORTED, HOSTILE
+import label_sessions
+from label_sessions import EXPORTED, HOSTILE
 
 NARROW, PHONE, SCREEN = 320, 390, 1280
 HEAVIEST = 300_000  # bytes
 
 
 class Served:
-    """A desk in a process of its own."""
+    """A session in a process of its own."""
 
     def __init__(self, command):
         self.command, self.url = command, None
@@ -61,8 +61,8 @@ class Served:
 def serve():
     running = []
 
-    def start(desk):
-        running.append(Served([label_desks.__file__, str(desk)]))
+    def start(session):
+        running.append(Served([label_sessions.__file__, str(session)]))
         return running[-1]
 
     yield start
@@ -420,7 +420,7 @@ def test_what_waits_survives_a_reload_and_is_stored_once(serve, visit):
     visit.noise.clear()
 
 
-# With the desk that people use
+# With the session that people use
 
 
 def test_fifty_real_rows_a_killed_server_and_a_falling_curve(serve, visit, tmp_path):
