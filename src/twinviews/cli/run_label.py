@@ -86,7 +86,8 @@ def target_of(dataset: ds.Dataset, name: str, task: Task | None, classes: Sequen
     if classes and task == "regression":
         raise ValueError("--classes names classes, and --task regression predicts numbers: drop one.")
     task = "classification" if classes else task
-    if name not in dataset.schema.names or _is_blank(dataset, name):
+    values = _first_values(dataset, name) if name in dataset.schema.names else []
+    if not values:
         if task is None:
             raise ValueError(
                 f"{name!r} has no label yet, so it is not known whether it holds numbers or classes. "
@@ -96,18 +97,12 @@ def target_of(dataset: ds.Dataset, name: str, task: Task | None, classes: Sequen
     found = look_at_target(dataset, name, task)
     if found.task == "regression":
         return LabelTarget(name, "regression")
-    known = dict.fromkeys([*classes, *_classes(dataset, name)])
+    known = dict.fromkeys([*classes, *values])
     return LabelTarget(name, "classification", tuple(known))
 
 
-def _is_blank(dataset: ds.Dataset, name: str) -> bool:
-    for batch in dataset.scanner(columns=[name], use_threads=False).to_batches():
-        if batch.column(0).null_count < batch.num_rows:
-            return False
-    return True
-
-
-def _classes(dataset: ds.Dataset, name: str) -> list[str]:
+def _first_values(dataset: ds.Dataset, name: str) -> list[str]:
+    """Distinct values of a column as sorted text, not too many; empty if all cells are blank."""
     known: dict[str, None] = {}
     for batch in dataset.scanner(columns=[name], use_threads=False).to_batches():
         words = pc.cast(pc.unique(batch.column(0).drop_null()), "string").to_pylist()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import traceback
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
@@ -49,11 +49,16 @@ def app(session: LabelingSession, token: str, port: int) -> Starlette:
         routes=[
             *_page(),
             _get("/api/state", api.state, {"target": requests.text}),
-            _get("/api/next", api.next, target, besides),
-            _get("/api/card", api.card, target | {"row": requests.written_count}),
-            _get("/api/batch", api.batch, target | {"k": requests.batch_size}, besides),
+            _get("/api/next", _named("card", session.next_card), target, besides),
+            _get("/api/card", _named("card", session.card), target | {"row": requests.written_count}),
+            _get(
+                "/api/batch",
+                _named("cards", session.batch),
+                target | {"k": requests.batch_size},
+                besides,
+            ),
             _get("/api/search", api.search, target | {"q": requests.text}),
-            _get("/api/version", api.version, {}),
+            _get("/api/version", _named("version", session.version), {}),
             _get("/api/export", api.export, {"form": requests.one_of(*EXPORT_FORMS)}),
             _post("/api/record", api.record),
             _post("/api/undo", api.undo),
@@ -64,8 +69,13 @@ def app(session: LabelingSession, token: str, port: int) -> Starlette:
     )
 
 
+def _named(name: str, method: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
+    """The method, with its result under a name."""
+    return lambda **query: {name: method(**query)}
+
+
 class _Api:
-    """A method of the session for each address; its result becomes JSON."""
+    """What the page requests that takes more than one call of the session."""
 
     def __init__(self, session: LabelingSession) -> None:
         self._session = session
@@ -76,20 +86,8 @@ class _Api:
         self._targets = {one.name: one for one in state.targets}
         return {"state": state}
 
-    def next(self, target: str, besides: Sequence[int] = ()) -> dict[str, Any]:
-        return {"card": self._session.next_card(target, besides=besides)}
-
-    def card(self, target: str, row: int) -> dict[str, Any]:
-        return {"card": self._session.card(target, row)}
-
-    def batch(self, target: str, k: int, besides: Sequence[int] = ()) -> dict[str, Any]:
-        return {"cards": self._session.batch(target, k, besides=besides)}
-
     def search(self, target: str, q: str) -> dict[str, Any]:
         return {"found": self._session.search(target, q)}
-
-    def version(self) -> dict[str, Any]:
-        return {"version": self._session.version()}
 
     def export(self, form: str) -> Response:
         name, file = self._session.export(form)

@@ -91,11 +91,9 @@ def export_labels(store: LabelStore, out: Path) -> int:
          event.entry.origin, event.time)
         for event in sorted(events, key=lambda event: event.number)
     ]  # fmt: skip
-    types = [pa.int64(), *[pa.string()] * (len(LIST_COLUMNS) - 1)]
-    schema = pa.schema(list(zip(LIST_COLUMNS, types, strict=True)))
-    columns = [[line[j] for line in lines] for j in range(len(types))]
-    arrays = [pa.array(column, kind) for column, kind in zip(columns, types, strict=True)]
-    return write([pa.record_batch(arrays, schema=schema)], schema, out)
+    schema = pa.schema([(name, pa.int64() if name == "row" else pa.string()) for name in LIST_COLUMNS])
+    table = pa.Table.from_pylist([dict(zip(LIST_COLUMNS, line, strict=True)) for line in lines], schema)
+    return write(table.to_batches(), schema, out)
 
 
 def _text(value: float | str | None) -> str | None:
