@@ -12,11 +12,11 @@ SHAPES = {"n": st.integers(1, 12), "p": st.integers(1, 8), "seed": st.integers(0
 
 
 class Fit:
-    """Labeled features with weights and a penalty, and rows to ask about."""
+    """Labeled features with weights and a penalty, and other rows."""
 
     def __init__(self, n, p, seed, rows=7):
         rng = np.random.default_rng(seed)
-        self.Z, self.asked = rng.normal(size=(n, p)), rng.normal(size=(rows, p))
+        self.Z, self.others = rng.normal(size=(n, p)), rng.normal(size=(rows, p))
         self.weight = rng.uniform(0.2, 3, n)
         self.weight *= n / self.weight.sum()
         self.penalty = 10 ** rng.uniform(-3, 1, p)
@@ -45,9 +45,9 @@ def variances(information, Z):
 @settings(max_examples=60, deadline=None)
 def test_variance_is_that_of_the_ridge_fit(intercept, n, p, seed):
     fit = Fit(n, p, seed)
-    asked = with_constant(fit.asked) if intercept else fit.asked
-    expected = variances(fit.information(intercept), asked)
-    assert_allclose(fit.variance_of(intercept).variance(fit.asked), expected, rtol=1e-9)
+    others = with_constant(fit.others) if intercept else fit.others
+    expected = variances(fit.information(intercept), others)
+    assert_allclose(fit.variance_of(intercept).variance(fit.others), expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -55,21 +55,21 @@ def test_variance_is_that_of_the_ridge_fit(intercept, n, p, seed):
 @settings(max_examples=60, deadline=None)
 def test_to_condition_on_a_row_is_to_fit_it_as_one_more_label(intercept, n, p, seed):
     fit = Fit(n, p, seed)
-    T = fit.variance_of(intercept).directions(fit.asked)
+    T = fit.variance_of(intercept).directions(fit.others)
     conditioned = np.square(condition_on(T, T[0])).sum(axis=1)
     again = PredictiveVariance.of(
-        np.vstack([fit.Z, fit.asked[:1]]),
+        np.vstack([fit.Z, fit.others[:1]]),
         np.append(fit.weight, 1.0),
         fit.penalty * n / (n + 1),  # the same sum
         intercept=intercept,
     )
-    assert_allclose(conditioned, again.variance(fit.asked), rtol=1e-9)
+    assert_allclose(conditioned, again.variance(fit.others), rtol=1e-9)
 
 
 @given(**SHAPES)
 @settings(max_examples=30, deadline=None)
 def test_a_label_leaves_v_of_1_plus_v_where_it_is_and_no_more_elsewhere(n, p, seed):
-    T = Fit(n, p, seed).variance_of(True).directions(Fit(n, p, seed).asked)
+    T = Fit(n, p, seed).variance_of(True).directions(Fit(n, p, seed).others)
     before = np.square(T).sum(axis=1)
     after = np.square(condition_on(T, T[3])).sum(axis=1)
     assert after[3] == pytest.approx(before[3] / (1 + before[3]), rel=1e-9)
@@ -121,9 +121,9 @@ def greedy(information, Z, uncertainty, k):
 def test_the_best_of_all_rows_is_greedy(n, p, seed, k):
     fit = Fit(n, p, seed, rows=9)
     uncertainty = np.random.default_rng(seed + 1).uniform(0.1, 1, 9)
-    T = fit.variance_of(False).directions(fit.asked)
+    T = fit.variance_of(False).directions(fit.others)
     chosen, worth = best_of_handfuls(T, uncertainty, k, 9, np.random.default_rng(0))
-    expected, worth_expected = greedy(fit.information(False), fit.asked, uncertainty, k)
+    expected, worth_expected = greedy(fit.information(False), fit.others, uncertainty, k)
     assert_array_equal(chosen, expected)
     assert_allclose(worth, worth_expected, rtol=1e-9)
 
@@ -133,7 +133,7 @@ def test_the_best_of_all_rows_is_greedy(n, p, seed, k):
 def test_no_row_is_chosen_twice_and_seeds_repeat(n, p, seed, k, handful):
     fit = Fit(n, p, seed, rows=20)
     uncertainty = np.random.default_rng(seed).uniform(size=20)
-    T = fit.variance_of(True).directions(fit.asked)
+    T = fit.variance_of(True).directions(fit.others)
     kept = T.copy()
     (chosen, worth), (again, _) = (
         best_of_handfuls(T, uncertainty, k, handful, np.random.default_rng(seed)) for _ in range(2)
@@ -161,7 +161,7 @@ def test_rows_like_one_that_is_chosen_are_worth_less():
 
 def test_a_handful_of_one_is_drawn_at_random():
     fit = Fit(5, 3, 0, rows=6)
-    T, rng = fit.variance_of(True).directions(fit.asked), np.random.default_rng(0)
+    T, rng = fit.variance_of(True).directions(fit.others), np.random.default_rng(0)
     uncertainty = np.array([1e6, 1, 1, 1, 1, 1e-6])
     pairs = np.array([best_of_handfuls(T, uncertainty, 2, 1, rng)[0] for _ in range(3000)])
     counts = np.bincount(pairs[:, 0] * 6 + pairs[:, 1], minlength=36).reshape(6, 6)
@@ -170,7 +170,7 @@ def test_a_handful_of_one_is_drawn_at_random():
 
 
 def test_a_row_is_chosen_at_most_handful_times_as_often_as_it_occurs():
-    """The outlier of 100 rows is asked for in about 5 of 100 first choices."""
+    """The outlier of 100 rows is chosen in about 5 of 100 first choices."""
     T, uncertainty = np.random.default_rng(0).normal(size=(100, 3)), np.ones(100)
     uncertainty[7] = 1e9
     rng = np.random.default_rng(1)

@@ -103,7 +103,7 @@ def wait_for(condition, seconds=60):
         time.sleep(0.05)
 
 
-# --- who is asked -----------------------------------------------------------------------------------
+# --- rows to label ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("target", ["size", "kind"])
@@ -148,7 +148,7 @@ def test_rows_beyond_the_sample_come_in_the_end(most, tmp_path, at_once, monkeyp
 
 
 def test_first_all_rows_are_random_and_then_one_in_five(session, monkeypatch):
-    monkeypatch.setattr(target_module, "_REFIT_AFTER", 1000)  # one study is enough
+    monkeypatch.setattr(target_module, "_REFIT_AFTER", 1000)  # one full fit is enough
     first = label(session, 25)
     assert {card.origin for card in first} == {"random"}
     assert {card.reason for card in first} == {"drawn at random, as the first rows are"}
@@ -358,7 +358,7 @@ def test_a_table_that_has_changed_is_refused(tmp_path, at_once):
 
 
 def test_threads_lose_nothing(session, monkeypatch):
-    """Ten at once, as from ten tabs; a row that two were asked is answered by one of them."""
+    """Ten at once, as from ten tabs; a row that two were shown is answered by one of them."""
     monkeypatch.setattr(target_module, "_REFIT_AFTER", 1000)
     said, refused = [], []
 
@@ -461,7 +461,7 @@ def test_a_slip_that_was_learned_from_is_forgotten_at_once(session):
     )  # corrected: as many as before
     assert session.card("size", 3).guess.value == pytest.approx(good.value, abs=1)
     label(session, 1)
-    session.undo("size", "one")  # of which the study does not know
+    session.undo("size", "one")  # of which the full fit does not know
     assert session.state("size").model == "learned from 15 labels"
     session.undo("size", "two")  # which brings the slip back
     session.undo("size", "three")
@@ -479,7 +479,9 @@ def test_one_class_alone_is_not_learned_from(session):
     assert {one.name for one in guess.probabilities} == {"big", "small"}
     assert sum(one.probability for one in guess.probabilities) == pytest.approx(1)
     assert guess.value == guess.probabilities[0].name
-    say(session, session.next_card("kind"), "huge", "kind")  # a class of which the study knew nothing
+    say(
+        session, session.next_card("kind"), "huge", "kind"
+    )  # a class of which the full fit knew nothing
     assert {one.name for one in session.next_card("kind").guess.probabilities} == {
         "big",
         "small",
@@ -494,7 +496,7 @@ def test_a_label_counts_at_once(session, monkeypatch):
     say(session, card, card.guess.value + 10)
     again = session.card("size", card.row).guess
     assert again.value > card.guess.value + 1
-    # Until the next study the interval reaches from where it was to where it would be now.
+    # Until the next full fit the interval reaches from where it was to where it would be now.
     assert again.lower == pytest.approx(card.guess.lower)
     assert again.upper == pytest.approx(card.guess.upper + again.value - card.guess.value)
     session.undo("size", "a key")
@@ -504,7 +506,7 @@ def test_a_label_counts_at_once(session, monkeypatch):
 @pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
 @pytest.mark.parametrize("typed", [1e150, 1e200, 1.7e308])
 def test_a_label_that_is_far_too_large_can_be_taken_back(typed, tmp_path):
-    """With the study of the others, and with a study of its own; JSON has no infinity."""
+    """With the fit to the others, and with a fit of its own; JSON has no infinity."""
     with session_of(tmp_path) as session:
         label(session, 12)
         wait_for(lambda: session.state("size").curve)
@@ -651,7 +653,7 @@ def test_a_fitting_process_that_is_killed_is_told_and_replaced(tmp_path):
         (child,) = multiprocessing.active_children()
         child.kill()
         child.join()
-        label(session, 10)  # which are on the disk, whatever becomes of the study
+        label(session, 10)  # which are on the disk, whatever becomes of the fit
         (second,) = multiprocessing.active_children()
         second.kill()
         wait_for(lambda: "too little memory" in session.state("size").model)
@@ -661,7 +663,7 @@ def test_a_fitting_process_that_is_killed_is_told_and_replaced(tmp_path):
     assert not multiprocessing.active_children()
 
 
-STUDYING = """
+FITTING = """
 import sys
 import numpy as np
 from twinviews.labeling.fitting_process import FitJob, FittingProcess
@@ -671,17 +673,17 @@ X = np.random.default_rng(0).normal(size=(20_000, 60))
 fitting = FittingProcess(X, lambda *_: print("done", flush=True))
 labels = RowLabels(np.arange(2000), X[:2000], X[:2000, 0], np.full(2000, "random", object))
 fitting.request(FitJob("y", "regression", labels, 0))
-print("asked", flush=True)
+print("requested", flush=True)
 input()
 """
 
 
 def test_a_fit_ends_in_the_middle_when_its_session_is_killed():
-    command = [sys.executable, "-c", STUDYING]
+    command = [sys.executable, "-c", FITTING]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     with subprocess.Popen(command, env=environment, **pipes) as process:
-        assert process.stdout.readline() == b"asked\n"
+        assert process.stdout.readline() == b"requested\n"
         time.sleep(2)
         process.kill()
         # The process in the background has the same output, which ends when both are gone.

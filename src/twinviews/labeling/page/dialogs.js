@@ -12,7 +12,7 @@ export function setUpSearch(search, choose) {
   let timer = null;
 
   async function look() {
-    const asked = ++latest;
+    const wanted = ++latest;
     const text = query.value.trim();
     if (!text) {
       list.replaceChildren();
@@ -26,7 +26,7 @@ export function setUpSearch(search, choose) {
       words.textContent = error.message;
       return;
     }
-    if (asked !== latest) return;
+    if (wanted !== latest) return;
     const first = found.length < MOST ? "" : "the first ";
     words.textContent = found.length ? `${first}${count(found.length)} found` : "No row has these words.";
     list.replaceChildren(...found.map(item));

@@ -136,10 +136,10 @@ function showSoFar(shown, elsewhere = false) {
 async function submit(from, answer, text) {
   const began = pressed;
   const shown = from.card;
-  const asked = state.target;
+  const answered = state.target;
   let outcome = null;
   let body = {
-    key: newKey(), target: asked, row: shown.row, answer, value: text,
+    key: newKey(), target: answered, row: shown.row, answer, value: text,
     origin: shown.origin, expects: shown.event, next: items === null,
   };
   while (body && !outcome) {
@@ -154,10 +154,10 @@ async function submit(from, answer, text) {
     }
   }
   pollsLeft = MOST_POLLS;
-  if (outcome && answer === "label" && from.isNumber) entered.get(asked).push(readNumber(text));
-  if (state.target !== asked) return; // another one is shown by now
+  if (outcome && answer === "label" && from.isNumber) entered.get(answered).push(readNumber(text));
+  if (state.target !== answered) return; // another one is shown by now
   const words = inWords(answer, text);
-  showState(outcome ? outcome.state : (await connection.patient("/api/state", { target: asked })).state);
+  showState(outcome ? outcome.state : (await connection.patient("/api/state", { target: answered })).state);
   const said = outcome ? `Saved for row ${count(shown.row + 1)}: ${words}.` : "The stored answer is kept.";
   if (items) afterItem(from, outcome ? words : "as it was stored", outcome?.event, said);
   else if (card === shown) {
@@ -306,15 +306,15 @@ async function poll() {
     const { version } = await connection.get("/api/version");
     const news = version !== state.version;
     if (!news && pollsLeft-- <= 0) return;
-    const asked = state.target;
-    const fresh = (await connection.get("/api/state", { target: asked })).state;
-    if (form?.busy || state.target !== asked || fresh.version < state.version) return;
+    const polled = state.target;
+    const fresh = (await connection.get("/api/state", { target: polled })).state;
+    if (form?.busy || state.target !== polled || fresh.version < state.version) return;
     const guesses = card?.guess === null && fresh.model !== state.model;
     showState(fresh);
     if (items || !card || !(news || guesses)) return;
     pollsLeft = MOST_POLLS;
     const shown = card;
-    const now = (await connection.get("/api/card", { target: asked, row: shown.row })).card;
+    const now = (await connection.get("/api/card", { target: polled, row: shown.row })).card;
     if (card !== shown || form.busy) return;
     if (now.event !== shown.event) showSoFar(now, true);
     else if (guesses && isIdle()) showCard({ ...shown, guess: now.guess });
@@ -399,8 +399,8 @@ const openFiles = setUpFiles({
     return `${name} is passed to the browser.`;
   },
   async take(file) {
-    const asked = { target: state.target, name: file.name };
-    const { imported, state: fresh } = await connection.upload("/api/import", asked, file);
+    const query = { target: state.target, name: file.name };
+    const { imported, state: fresh } = await connection.upload("/api/import", query, file);
     showState(fresh);
     await next();
     return imported.words;
