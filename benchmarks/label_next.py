@@ -76,7 +76,7 @@ def next_rows(strategy: str, model, rows: Draw, chosen: np.ndarray, k: int, rng)
     at_random = rng.choice(free, k // ONE_IN, replace=False)
     free = np.setdiff1d(free, at_random)
     seed = int(rng.integers(2**31))
-    found = suggest(model, rows.X[free], k - len(at_random), strategy=strategy, random_state=seed)
+    found = suggest(model, rows.X[free], k - len(at_random), rule=strategy, random_state=seed)
     return np.concatenate([at_random, free[found.places]])
 
 

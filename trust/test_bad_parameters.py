@@ -57,7 +57,7 @@ def test_parameters_of_every_kind(name):
 
 
 def test_options_of_methods():
-    """Odd values for coverage, k, handful, strategy, more, classes and kinds are refused with one clear
+    """Odd values for coverage, k, handful, rule, more, classes and kinds are refused with one clear
     error, or right."""
 
     @examples(20, 1000)
@@ -70,7 +70,7 @@ def test_options_of_methods():
             lambda: model.predict(X, value),
             lambda: suggest(model, X, value, random_state=0).worth,
             lambda: suggest(model, X, 2, handful=value, random_state=0).worth,
-            lambda: suggest(model, X, 2, strategy=value, random_state=0).worth,
+            lambda: suggest(model, X, 2, rule=value, random_state=0).worth,
             lambda: suggest(model, X, 2, random_state=value).worth,
             lambda: suggest(model, X, 2, y=value, random_state=0).worth,
             lambda: np.array(forecast_error(model, X, y, more=value).promised),

@@ -23,8 +23,9 @@ from counts import often, tried
 from forked import Child, no_byte_beyond, seconds_of
 from local_spark import local_spark
 from twinviews import XNVRegressor
-from twinviews.labeling.entries import Entry, Target
-from twinviews.labeling.store import Identity, LabelStore
+from twinviews.labeling.entries import Entry, LabelTarget
+from twinviews.labeling.label_store import LabelStore
+from twinviews.labeling.store_format import TableIdentity
 from twinviews.tables import arrow
 from twinviews_experiments.result_store import ResultStore
 from work_to_kill import GIVEN, NAMES, command, content
@@ -144,12 +145,12 @@ class Squares(ResultStore):
 def test_results_and_labels_outlive_a_full_disk(disk):
     """On a full disk the results of experiments and the labels of people are refused with one plain
     error, those stored before are all there, and with room again it goes on."""
-    labels = Identity("table.csv", 100_000, ("a",))
+    labels = TableIdentity("table.csv", 100_000, ("a",))
     with (
         Squares(disk / "squares.sqlite") as ledger,
         LabelStore(disk / "labels.sqlite", labels) as store,
     ):
-        store.add_target(Target("y", "regression"))
+        store.add_target(LabelTarget("y", "regression"))
         stored = 0
 
         def add():

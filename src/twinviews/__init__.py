@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from twinviews.active.forecast import forecast_error as forecast_error
+    from twinviews.active.error_forecast import forecast_error as forecast_error
     from twinviews.active.suggestion import suggest as suggest
     from twinviews.estimators.exact_sssl import ExactSSSLClassifier as ExactSSSLClassifier
     from twinviews.estimators.exact_sssl import ExactSSSLRegressor as ExactSSSLRegressor
@@ -51,7 +51,7 @@ _HOMES = {
     "LapRLSClassifier": "twinviews.estimators.laprls",
     "TableEncoder": "twinviews.estimators.table_encoder",
     "suggest": "twinviews.active.suggestion",
-    "forecast_error": "twinviews.active.forecast",
+    "forecast_error": "twinviews.active.error_forecast",
     "save_model": "twinviews.model_files.files",
     "load_model": "twinviews.model_files.files",
     "inspect_model": "twinviews.model_files.files",

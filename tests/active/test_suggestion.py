@@ -17,12 +17,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import shuffle
 
 from conftest import CLASSIFIERS, REGRESSORS, make
-from twinviews import KRRRegressor, XNVClassifier, XNVRegressor, suggest, suggestion
-from twinviews.active.suggestion import STRATEGIES, doubts
+from twinviews import KRRRegressor, XNVClassifier, XNVRegressor, suggest
+from twinviews.active import suggestion
+from twinviews.active.model_view import uncertainty
 from twinviews.tables import arrays, arrow
 
 GIVEN = {"n_components": 40, "sigma": 1.5, "ridge": 1e-2, "correlation_ridge": 1e-4}
 NAMES = ["a", "b", "c", "d"]
+RULES = ("best of handfuls", "uncertainty", "random")
 N = 600
 
 
@@ -70,9 +72,9 @@ def as_table(rows, folder):
 
 
 @pytest.mark.parametrize("form", [in_one_file, in_several_files, as_dataset, as_table])
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_files_and_memory_suggest_the_same_places(form, strategy, regressor, frame, tmp_path):
-    options = {"strategy": strategy, "random_state": 3}
+@pytest.mark.parametrize("rule", RULES)
+def test_files_and_memory_suggest_the_same_places(form, rule, regressor, frame, tmp_path):
+    options = {"rule": rule, "random_state": 3}
     expected = suggest(regressor, frame[NAMES], 20, y=frame["y"], **options)
     source = form(pa.Table.from_pandas(frame), tmp_path)
     found = suggest(regressor, source, 20, target="y", **options)
@@ -99,11 +101,11 @@ def test_any_rows_in_memory_suggest_the_same_places(form, regressor, frame):
     assert_array_equal(np.array(found.rows), expected.rows)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("size", [1, 37, 599])
-def test_block_sizes_change_nothing(strategy, size, classifier, frame, monkeypatch):
+def test_block_sizes_change_nothing(rule, size, classifier, frame, monkeypatch):
     rows = pa.Table.from_pandas(frame)
-    options = {"strategy": strategy, "random_state": 1}
+    options = {"rule": rule, "random_state": 1}
     expected = suggest(classifier, rows, 15, target="kind", **options)
     monkeypatch.setattr(arrow, "_BLOCK_ROWS", size)
     assert_same(suggest(classifier, rows, 15, target="kind", **options), expected)
@@ -118,8 +120,8 @@ def test_dask(regressor, frame):
     import dask.dataframe as dd
 
     with dask.config.set(scheduler="synchronous"):
-        for strategy in STRATEGIES:
-            options = {"strategy": strategy, "random_state": 3}
+        for rule in RULES:
+            options = {"rule": rule, "random_state": 3}
             expected = suggest(regressor, frame[NAMES], 20, y=frame["y"], **options)
             rows = dd.from_pandas(frame, npartitions=5, sort=False)
             found = suggest(regressor, rows, 20, target="y", keep=["id"], **options)
@@ -141,9 +143,9 @@ def test_columns_to_keep_come_back_with_the_rows(regressor, frame, tmp_path):
 # --- which rows -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_all_distinct_rows_without_a_label_are_suggested_once(strategy, regressor, frame):
-    found = suggest(regressor, frame[NAMES], N, y=frame["y"], strategy=strategy, random_state=0)
+@pytest.mark.parametrize("rule", RULES)
+def test_all_distinct_rows_without_a_label_are_suggested_once(rule, regressor, frame):
+    found = suggest(regressor, frame[NAMES], N, y=frame["y"], rule=rule, random_state=0)
     free = frame[frame["y"].isna()].drop_duplicates(NAMES)
     assert len(free) < frame["y"].isna().sum()
     assert sorted(found.places) == free.index.tolist()
@@ -164,18 +166,18 @@ def test_a_label_of_any_mark_or_target_counts(table):
     assert sorted(found.places) == free.tolist()
 
 
-def test_uncertainty_is_the_rows_of_greatest_doubt(regressor, classifier, frame):
+def test_the_rule_uncertainty_takes_the_most_uncertain_rows(regressor, classifier, frame):
     X = frame[NAMES].iloc[:550]
     p = classifier.predict_proba(X)
-    doubt = 1 - np.square(p).sum(axis=1)
-    found = suggest(classifier, X, 30, strategy="uncertainty")
-    assert_array_equal(found.places, np.argsort(-doubt)[:30])
-    assert_allclose(found.worth, np.sort(doubt)[::-1][:30])
-    found = suggest(regressor, X, 30, strategy="uncertainty")
-    assert_array_equal(found.places, np.argsort(-doubts(regressor, X))[:30])
+    expected = 1 - np.square(p).sum(axis=1)
+    found = suggest(classifier, X, 30, rule="uncertainty")
+    assert_array_equal(found.places, np.argsort(-expected)[:30])
+    assert_allclose(found.worth, np.sort(expected)[::-1][:30])
+    found = suggest(regressor, X, 30, rule="uncertainty")
+    assert_array_equal(found.places, np.argsort(-uncertainty(regressor, X))[:30])
 
 
-def test_the_doubt_of_a_number_is_the_variance_of_its_prediction(regressor, frame):
+def test_the_uncertainty_of_a_number_is_the_variance_of_its_prediction(regressor, frame):
     X, labeled = frame[NAMES], frame["y"].notna()
     Z = np.column_stack([np.ones(N), regressor.transform(X)])
     known = pd.DataFrame(Z[labeled]).drop_duplicates()  # a row is one label, however often it is there
@@ -185,26 +187,26 @@ def test_the_doubt_of_a_number_is_the_variance_of_its_prediction(regressor, fram
     penalty = regressor.canonical_weight_ * (1 - correlations) / correlations + regressor.ridge_
     A = known.T @ (weight[:, None] * known) + len(known) * np.diag(np.append(0, penalty))
     expected = (Z * np.linalg.solve(A, Z.T).T).sum(axis=1)
-    assert_allclose(doubts(regressor, X), expected, rtol=1e-6)
+    assert_allclose(uncertainty(regressor, X), expected, rtol=1e-6)
 
 
 def test_random_rows_are_spread_evenly(regressor, frame):
     X = frame[NAMES].iloc[:40]
-    drawn = [suggest(regressor, X, 4, strategy="random", random_state=i).places for i in range(400)]
+    drawn = [suggest(regressor, X, 4, rule="random", random_state=i).places for i in range(400)]
     assert chisquare(np.bincount(np.ravel(drawn), minlength=40)).pvalue > 0.01
     firsts = np.bincount([places[0] for places in drawn], minlength=40)
     assert chisquare(firsts).pvalue > 0.01
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_seed_gives_the_same_rows_in_any_order(strategy, regressor, frame):
+@pytest.mark.parametrize("rule", RULES)
+def test_a_seed_gives_the_same_rows_in_any_order(rule, regressor, frame):
     X = frame[NAMES].iloc[:550]
     turn = np.random.default_rng(0).permutation(550)
-    one = suggest(regressor, X, 10, strategy=strategy, random_state=0)
-    other = suggest(regressor, X.iloc[turn], 10, strategy=strategy, random_state=0)
+    one = suggest(regressor, X, 10, rule=rule, random_state=0)
+    other = suggest(regressor, X.iloc[turn], 10, rule=rule, random_state=0)
     assert_array_equal(turn[other.places], one.places)
-    if strategy != "uncertainty":
-        another = suggest(regressor, X, 10, strategy=strategy, random_state=1)
+    if rule != "uncertainty":
+        another = suggest(regressor, X, 10, rule=rule, random_state=1)
         assert one.places.tolist() != another.places.tolist()
 
 
@@ -219,10 +221,10 @@ def test_suggestions_lie_where_there_is_no_label_yet(name):
         assert np.abs(np.subtract.outer(found, found))[np.triu_indices(3, 1)].min() > 0.1
 
 
-def test_what_is_further_up_the_list_is_settled(classifier, frame):
-    """Rows of greatest doubt lie side by side; the others do not, though each is worth less."""
+def test_earlier_picks_resolve_uncertainty(classifier, frame):
+    """The most uncertain rows lie side by side; the others do not, though each is worth less."""
     X = frame[NAMES].iloc[:550]
-    alike = suggest(classifier, X, 10, strategy="uncertainty")
+    alike = suggest(classifier, X, 10, rule="uncertainty")
     apart = suggest(classifier, X, 10, handful=550)
     assert apart.places[0] == alike.places[0]
     assert apart.worth.sum() < alike.worth.sum()
@@ -243,8 +245,8 @@ def digit_errors(seed):
     labels[60:] = None
     model = make("XNVClassifier", n_components=60).fit(X, labels)
     errors = [1 - model.score(rest, truth)]
-    for strategy in ("best of handfuls", "random"):
-        places = suggest(model, X, 60, y=labels, strategy=strategy, random_state=seed).places
+    for rule in ("best of handfuls", "random"):
+        places = suggest(model, X, 60, y=labels, rule=rule, random_state=seed).places
         more = labels.copy()
         more[places] = y[places]
         errors.append(1 - make("XNVClassifier", n_components=60).fit(X, more).score(rest, truth))
@@ -261,8 +263,8 @@ def test_every_estimator_suggests_and_is_not_changed(name, table):
         y = np.where(np.isnan(y), None, np.where(y > 0, "up", "down"))
     model = make(name, sigma=2.0).fit(X, y)
     before = joblib.hash([vars(model), X, y])
-    for strategy in STRATEGIES:
-        found = suggest(model, X, 5, y=y, strategy=strategy, random_state=0)
+    for rule in RULES:
+        found = suggest(model, X, 5, y=y, rule=rule, random_state=0)
         assert len(set(found.places)) == 5
         assert pd.isna(y[found.places]).all()
         assert_array_equal(found.rows, X[found.places])
@@ -279,14 +281,14 @@ def test_several_targets(name, table):
     assert np.isnan(y[found.places]).all()
 
 
-def test_a_committee_has_doubts_of_its_own(table):
+def test_an_ensemble_has_an_uncertainty_of_its_own(table):
     X, y = table.X[:300], table.few[:300]
     model = XNVRegressor(n_components=30, random_state=0).fit(X, y)
     assert model.committee_
     # The deviation to expect is made of the noise and of what committees without some labels disagree.
     spread = np.square(model.predict(X, return_std=True)[1]) / model.loo_error_ - 1
-    assert_allclose(doubts(model, X), spread, rtol=1e-6)
-    found = suggest(model, X, 3, y=y, strategy="uncertainty")
+    assert_allclose(uncertainty(model, X), spread, rtol=1e-6)
+    found = suggest(model, X, 3, y=y, rule="uncertainty")
     free = np.flatnonzero(np.isnan(y))
     assert_array_equal(found.places, free[np.argsort(-spread[free])[:3]])
     assert len(suggest(model, X, 3, y=y).places) == 3
@@ -340,7 +342,7 @@ def test_words_dates_and_blanks(frame, tmp_path):
         ({"k": 0}, "k=0 must be a whole number of at least 1"),
         ({"k": 2.5}, r"k=2\.5 must be a whole number"),
         ({"handful": 0}, "handful=0 must be a whole number of at least 1"),
-        ({"strategy": "best"}, "strategy='best' must be one of best of handfuls, uncertainty, random"),
+        ({"rule": "best"}, "rule='best' must be one of best of handfuls, uncertainty, random"),
         ({"y": np.ones(N)}, "All 600 rows have a label already. Give rows that have none"),
         ({"y": np.ones(3)}, "y has 3 labels and there are 600 rows"),
         ({"target": "y"}, "target names columns of a table, and these rows are in memory. .* as y="),
@@ -381,8 +383,8 @@ def test_candidates_are_enough_for_a_handful_each(regressor, frame, monkeypatch)
     assert len(set(found.places)) == 20
 
 
-def test_kernel_ridge_is_in_doubt_far_from_its_labels():
-    """Its features vanish there, and with them what the labels could settle."""
+def test_kernel_ridge_is_uncertain_far_from_its_labels():
+    """Its features vanish there, and with them the predictive variance."""
     rng = np.random.default_rng(0)
     X = rng.uniform(-3, 3, size=(400, 1))
     y = np.where((np.arange(400) < 60) & (X[:, 0] < 0), np.sin(X[:, 0]), np.nan)

@@ -18,7 +18,7 @@ from twinviews.cli import main
 from twinviews.cli.demo_fruit import N_ROWS, write_fruit
 from twinviews.cli.errors import NO_FILE, UNUSABLE
 from twinviews.cli.run_label import target_of
-from twinviews.labeling.entries import Target
+from twinviews.labeling.entries import LabelTarget
 from twinviews.reading import read
 
 COMMAND = [sys.executable, "-c", "from twinviews.cli import main; main()", "label"]
@@ -133,9 +133,13 @@ def test_a_target_is_what_its_column_holds(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,grade,price,blank\n1,low,2.5,\n2,high,,\n3,low,3.25,\n")
     dataset = read(path).dataset
-    assert target_of(dataset, "grade", None, []) == Target("grade", "classification", ("high", "low"))
-    assert target_of(dataset, "price", None, []) == Target("price", "regression")
-    assert target_of(dataset, "new", None, ["x", "y"]) == Target("new", "classification", ("x", "y"))
+    assert target_of(dataset, "grade", None, []) == LabelTarget(
+        "grade", "classification", ("high", "low")
+    )
+    assert target_of(dataset, "price", None, []) == LabelTarget("price", "regression")
+    assert target_of(dataset, "new", None, ["x", "y"]) == LabelTarget(
+        "new", "classification", ("x", "y")
+    )
     with pytest.raises(ValueError, match="'blank' has no label yet"):
         target_of(dataset, "blank", None, [])
 

@@ -17,12 +17,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from twinviews._system import sqlite as database
-from twinviews.labeling.entries import ConflictError, Entry, Target
-from twinviews.labeling.store import Counts, Identity, LabelStore, label_file
+from twinviews.labeling.entries import ConflictError, Entry, LabelTarget
+from twinviews.labeling.label_store import LabelStore
+from twinviews.labeling.store_format import TableIdentity, label_file
 
-TABLE = Identity("patients.csv", 1000, ("age", "city"))
-PRICE = Target("price", "regression")
-COLOUR = Target("colour", "classification", ("red", "blue"))
+TABLE = TableIdentity("patients.csv", 1000, ("age", "city"))
+PRICE = LabelTarget("price", "regression")
+COLOUR = LabelTarget("colour", "classification", ("red", "blue"))
 
 
 def opened(path, table=TABLE):
@@ -52,12 +53,18 @@ def said(store, row, value, target="price"):
     """Record after whatever was said last."""
     last = store.current(target, row)
     expects = 0 if last is None else last.number
-    return store.record(entry(row, value, expects=expects, target=target), "digest")
+    return store.record(entry(row, value, expects=expects, target=target), "fingerprint")
 
 
 def labels(store, target="price"):
     found = store.answers(target)
     return {row: event.entry.value for row, event in found.items() if event.entry.answer == "label"}
+
+
+def counts(store, target="price"):
+    """Rows that are labeled, skipped and unsure."""
+    answers = [event.entry.answer for event in store.answers(target).values()]
+    return tuple(map(answers.count, ("label", "skip", "unsure")))
 
 
 def in_memory_folder():
@@ -78,7 +85,7 @@ def test_what_was_recorded_is_there_after_reopening(path, store):
         assert again.answers("price") == {7: first}
         assert again.answers("colour") == {8: second}
         assert again.targets() == (PRICE, COLOUR)
-        assert again.digests("price") == {7: "abc"}
+        assert again.fingerprints("price") == {7: "abc"}
         assert again.version() == second.number
 
 
@@ -141,7 +148,7 @@ def test_a_store_is_a_dictionary_with_a_way_back(operations):
             assert {row: (e.entry.answer, e.entry.value) for row, e in current.items()} == model
             assert store.undoable("price") == bool(past)
             answers = [answer for answer, _ in model.values()]
-            assert store.counts("price") == Counts(*map(answers.count, ("label", "skip", "unsure")))
+            assert counts(store) == tuple(map(answers.count, ("label", "skip", "unsure")))
         store.close()
 
 
@@ -204,7 +211,7 @@ def test_the_same_entry_or_undo_sent_twice_is_one(store):
     assert store.undo("price", "once") == undone
     assert store.record(one, "d") == first  # an answer that came late changes nothing
     assert len(store.events()) == 2
-    assert store.counts("price").labeled == 0
+    assert counts(store) == (0, 0, 0)
 
 
 def test_a_key_says_one_thing_only(store):
@@ -246,14 +253,14 @@ def test_all_are_recorded_or_none(store):
     assert store.undo("price", "v") is None
 
 
-def test_undo_brings_back_the_digest_of_what_it_brings_back(store):
+def test_undo_restores_the_fingerprint_of_what_it_restores(store):
     first = store.record(entry(1, 1.0), "of yesterday")
     store.record(entry(1, 2.0, expects=first.number), "of today")
-    assert store.digests("price") == {1: "of today"}
+    assert store.fingerprints("price") == {1: "of today"}
     store.undo("price", "u")
-    assert store.digests("price") == {1: "of yesterday"}
+    assert store.fingerprints("price") == {1: "of yesterday"}
     store.undo("price", "v")
-    assert store.digests("price") == {}
+    assert store.fingerprints("price") == {}
 
 
 @pytest.mark.parametrize(
@@ -268,13 +275,13 @@ def test_undo_brings_back_the_digest_of_what_it_brings_back(store):
         (entry(value=10**400), "price must be a number"),
         (entry(value=True), "price must be a number, not True"),
         (entry(value=None), "price must be a number, not None"),
-        (entry(value=3, target="colour"), "colour must be a class, in letters, not 3"),
+        (entry(value=3, target="colour"), "colour must be a class name, not 3"),
         (entry(value=" ", target="colour"), "colour must be a class"),
         (entry(value="\ud83d", target="colour"), "half a character"),
-        (replace(entry(), answer="skip"), "2.5 goes with a label only, and the answer is 'skip'"),
+        (replace(entry(), answer="skip"), "2.5 is for labels only, and the answer is 'skip'"),
         (entry(answer="maybe"), "Answer 'maybe' must be one of label, skip, unsure, clear"),
         (entry(origin="dreamt"), "origin 'dreamt' one of suggested, random"),
-        (entry(key="k" * 101), "A key of 101 letters must have 1 to 100"),
+        (entry(key="k" * 101), "A key of 101 characters must have 1 to 100"),
     ],
 )
 def test_what_makes_no_sense_is_not_stored(store, wrong, words):
@@ -284,12 +291,12 @@ def test_what_makes_no_sense_is_not_stored(store, wrong, words):
 
 
 def test_a_target_may_get_classes_but_no_other_task(store):
-    store.add_target(Target("colour", "classification", ("green", "red")))
+    store.add_target(LabelTarget("colour", "classification", ("green", "red")))
     assert store.target("colour").classes == ("red", "blue", "green")
     with pytest.raises(ValueError, match=r"'colour' is for classification in .* not for regression"):
-        store.add_target(Target("colour", "regression"))
+        store.add_target(LabelTarget("colour", "regression"))
     with pytest.raises(ValueError, match="needs a name"):
-        store.add_target(Target("", "regression"))
+        store.add_target(LabelTarget("", "regression"))
 
 
 def test_another_table_is_noticed(path, store):
@@ -301,7 +308,7 @@ def test_another_table_is_noticed(path, store):
     with pytest.raises(ValueError, match="the table that was labeled has no 'size'"):
         LabelStore(path, TABLE._replace(columns=("age", "city", "size")))
     # Another name, another order, and a column with the labels make no other table.
-    LabelStore(path, Identity("copy.csv", 1000, ("city", "price", "age"))).close()
+    LabelStore(path, TableIdentity("copy.csv", 1000, ("city", "price", "age"))).close()
 
 
 def test_a_file_that_is_none_of_ours_is_left_alone(path, tmp_path):
@@ -406,12 +413,13 @@ def test_threads_share_a_store(store):
 CHILD = """
 import json, sys
 from pathlib import Path
-from twinviews.labeling.entries import ConflictError, Entry, Target
-from twinviews.labeling.store import Identity, LabelStore
+from twinviews.labeling.entries import ConflictError, Entry, LabelTarget
+from twinviews.labeling.label_store import LabelStore
+from twinviews.labeling.store_format import TableIdentity
 
 path, name, most, looks = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4] == "looks"
-store = LabelStore(path, Identity("patients.csv", 1000, ("age", "city")))
-store.add_target(Target("price", "regression"))
+store = LabelStore(path, TableIdentity("patients.csv", 1000, ("age", "city")))
+store.add_target(LabelTarget("price", "regression"))
 for row in range(most):
     last = store.current("price", row) if looks else None
     expects = 0 if last is None else last.number
@@ -485,13 +493,13 @@ def test_two_processes_at_once_lose_nothing_and_double_nothing(path):
 @pytest.mark.parametrize("text", ["1,234", "-12,500", "+999,000"])
 def test_a_number_that_may_be_a_thousand_times_as_large_is_refused(text):
     with pytest.raises(ValueError, match="without a comma"):
-        Target("price", "regression").read(text)
+        LabelTarget("price", "regression").read(text)
 
 
 def test_numbers_and_classes_are_read_as_people_write_them():
-    price = Target("price", "regression")
+    price = LabelTarget("price", "regression")
     assert [price.read(text) for text in ("3,5", "3.5", "0,125", "1 000", "-2e6")] == [
         3.5, 3.5, 0.125, 1000.0, -2e6,
     ]  # fmt: skip
-    assert Target("kind", "classification", (" a",)).read(" a") == " a"
-    assert Target("kind", "classification", ("a",)).read(" b ") == "b"
+    assert LabelTarget("kind", "classification", (" a",)).read(" a") == " a"
+    assert LabelTarget("kind", "classification", ("a",)).read(" b ") == "b"

@@ -1,7 +1,7 @@
-r"""How the error falls as labels are added, and what more of them would buy.
+r"""The learning curve: how the error falls as labels are added, and a forecast of its continuation.
 
 The errors of fits with fewer labels follow a power law, :math:`e(n) = a + b\,n^{-c}`, well enough to
-look a little ahead. How far the forecast can be trusted, resampling the judged rows tells.
+extrapolate a little. Resampling the evaluated rows gives the interval of the forecast.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import numpy as np
 from scipy.stats import beta, t
 
 CONFIDENCE = 0.9
-# How fast errors fall: slower than with noise alone to learn away, and as fast as for a smooth truth.
+# From slower than the rate for pure noise to the rate for a smooth truth.
 EXPONENTS = np.array([0.25, 0.5, 0.75, 1.0, 1.5])
 _RESAMPLED = 400
-# Left-out rows are predicted by fits that share labels, so they err together, and squared errors have
-# long tails: j of them tell as much as j over these numbers would if they were independent. Chosen on
-# the contest's development half, where intervals without them held the true error of 62% of the fits.
-_TOGETHER, _TOGETHER_SQUARED = 2, 4
-# Fewer judged rows say nothing that a person should act on.
+# Left-out rows are predicted by fits that share labels, so their losses are dependent, and squared
+# errors have long tails. The effective sample size of j losses is j/2, of j squared errors j/4. Chosen
+# on the contest's development half: without this, intervals covered the true error of 62% of the fits.
+_DEPENDENCE, _DEPENDENCE_SQUARED = 2, 4
+# The fewest evaluated rows that give an error worth acting on.
 LEAST_JUDGED = 5
 
 
@@ -31,37 +31,37 @@ class Estimate(NamedTuple):
     upper: float
 
     def root(self) -> Estimate:
-        """Of a mean square: the same of its root."""
+        """The estimate of the root of a mean square."""
         return Estimate(*(float(np.sqrt(part)) for part in self))
 
 
 def mean_loss(losses: np.ndarray, *, confidence: float = CONFIDENCE) -> Estimate:
     """The mean of squared errors of rows drawn at random.
 
-    Student's interval of the logarithm, so that its lower end is above zero.
+    The interval is Student's, on the logarithm, so that its lower end is above zero.
     """
     j, mean = len(losses), float(losses.mean())
     if j < 2 or mean == 0:
         return Estimate(mean, 0.0, np.inf if j < 2 else 0.0)
-    error = losses.std(ddof=1) * np.sqrt(_TOGETHER_SQUARED / j)
+    error = losses.std(ddof=1) * np.sqrt(_DEPENDENCE_SQUARED / j)
     reach = float(t.ppf((1 + confidence) / 2, j - 1)) * error / mean
     return Estimate(mean, mean * float(np.exp(-reach)), mean * float(np.exp(reach)))
 
 
 def share_wrong(losses: np.ndarray, *, confidence: float = CONFIDENCE) -> Estimate:
-    """The share of ones among zeros and ones: Jeffreys' interval, wide even if there is no one."""
-    share, j = float(losses.mean()), len(losses) / _TOGETHER
+    """The share of ones among zeros and ones, with Jeffreys' interval, which is wide even at zero."""
+    share, j = float(losses.mean()), len(losses) / _DEPENDENCE
     tail = (1 - confidence) / 2
     lower, upper = beta.ppf([tail, 1 - tail], share * j + 0.5, (1 - share) * j + 0.5)
     return Estimate(share, min(share, float(lower)), max(share, float(upper)))
 
 
 def power_law(n: np.ndarray, errors: np.ndarray, ahead: np.ndarray) -> np.ndarray:
-    """(curves, ahead) what a + b n^(-c) says further on, for each row of errors (curves, sizes).
+    """(curves, ahead) values of a + b n^(-c), fitted to each row of errors (curves, sizes).
 
-    a and b are not negative, so that an error never falls below zero nor rises; c is the one of
-    EXPONENTS that fits best. An error counts by its number of labels: that of many is surer, and nearer
-    to what is asked for.
+    a and b are not negative, so that an error neither falls below zero nor rises; c is the one of
+    EXPONENTS that fits best. Errors are weighted by their number of labels: that of many labels is more
+    certain, and nearer to the range of the forecast.
     """
     if len(n) < 2:
         return np.repeat(errors[:, -1:], len(ahead), axis=1)
@@ -91,24 +91,24 @@ def forecast(
     squared: bool,
     confidence: float = CONFIDENCE,
 ) -> list[Estimate]:
-    """The mean loss with more labels than the last fit had.
+    """The mean loss to expect with more labels than the last fit had.
 
-    n (sizes,) are the labels that the fits had and losses (sizes, j) what they lost on j rows drawn at
-    random: squared errors, or zeros and ones. What is shown is the last mean loss times the fall that
-    the power law promises from there.
+    n (sizes,) are numbers of labels and losses (sizes, j) those of the fits on j rows drawn at random:
+    squared errors, or zeros and ones. The forecast is the last mean loss times the relative fall of the
+    power law from there.
     """
     rng = np.random.default_rng(0)  # the same losses, the same forecast
     j = losses.shape[1]
-    independent = max(2, j // (_TOGETHER_SQUARED if squared else _TOGETHER))
+    independent = max(2, j // (_DEPENDENCE_SQUARED if squared else _DEPENDENCE))
     drawn = rng.multinomial(independent, np.full(j, 1 / j), size=_RESAMPLED) / independent
     curves = np.vstack([losses.mean(axis=1), drawn @ losses.T])
-    said = power_law(n, curves, np.concatenate([n[-1:], n[-1] + more]))
-    start = np.where(said[:, :1] > 0, said[:, :1], 1.0)
-    fall = np.where(said[:, :1] > 0, said[:, 1:] / start, 1.0)
+    fitted = power_law(n, curves, np.concatenate([n[-1:], n[-1] + more]))
+    start = np.where(fitted[:, :1] > 0, fitted[:, :1], 1.0)
+    fall = np.where(fitted[:, :1] > 0, fitted[:, 1:] / start, 1.0)
     values = curves[:, -1:] * fall
     tail = (1 - confidence) / 2
     lower, upper = np.quantile(values[1:], [tail, 1 - tail], axis=0)
-    if not squared:  # where none is wrong, none is in any resample either, and that may be luck
+    if not squared:  # with no error in the data no resample has one, which may be luck
         now = share_wrong(losses[-1], confidence=confidence)
         lower, upper = np.minimum(lower, fall[0] * now.lower), np.maximum(upper, fall[0] * now.upper)
     return [

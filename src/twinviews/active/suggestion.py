@@ -1,12 +1,12 @@
-"""Which rows to label next: one pass over any table for candidates, and the model's choice of them."""
+"""Which rows to label next: candidates from one pass over any table, and the choice of a rule."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral
 from os import PathLike
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -15,18 +15,28 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from twinviews._system.threads import one_blas_thread
-from twinviews.active.acquisition import best_of_handfuls
+from twinviews.active.acquisition import (
+    DEFAULT_RULE,
+    AcquisitionRule,
+    Candidates,
+    ChooseRows,
+    find_rule,
+    handful_rule,
+)
+from twinviews.active.model_view import (
+    input_names,
+    scaled_rows,
+    uncertain_directions,
+    uncertainty,
+)
+from twinviews.active.shortlist import Shortlist, ShortlistOf
 from twinviews.estimators.random_seed import seed_from
-from twinviews.method.landmarks import row_priorities, stack_rows
-from twinviews.passes.targets import as_array, missing_labels
+from twinviews.passes.targets import as_array
 from twinviews.tables import ArrayTable, Block
+from twinviews.tables.base import Table
 from twinviews.tables.engines import engine_of, open_table
 
-Strategy = Literal["best of handfuls", "uncertainty", "random"]
-STRATEGIES = ("best of handfuls", "uncertainty", "random")
-# Of how many rows at random the best is taken; chosen on the contest's development half.
-NUMBER_HANDFUL, CLASS_HANDFUL = 5, 50
-# Candidates beyond one handful a row would only be drawn again.
+# More candidates than a handful for each row would only be drawn again.
 _LEAST_CANDIDATES, _MOST_CANDIDATES = 2000, 8000
 
 
@@ -34,7 +44,7 @@ class Suggestions(NamedTuple):
     """Rows worth a label, the most useful first."""
 
     places: np.ndarray  # (k,) which rows, from 0 in the order of the table (of its partitions)
-    worth: np.ndarray  # (k,) the model's doubt, as far as rows further up the list leave it open
+    worth: np.ndarray  # (k,) the rule's score: the uncertainty that earlier picks do not resolve
     rows: Any  # the rows themselves, as the table has them: an array, a frame or a pyarrow.Table
 
 
@@ -46,21 +56,20 @@ def suggest(
     y: Any = None,
     target: str | Sequence[str] | None = None,
     keep: Sequence[str] | None = None,
-    strategy: Strategy = "best of handfuls",
+    rule: str | ChooseRows | AcquisitionRule = DEFAULT_RULE,
     handful: int | None = None,
     random_state: Any = None,
 ) -> Suggestions:
     """The k rows worth labeling next.
 
-    A row is worth the more, the less sure the model is of it (committees without some of the labels
-    disagree, probabilities are even), as far as labels of the rows chosen before it would leave that
-    open; so no two rows of a batch are alike. Each is the best of a handful drawn at random: a region
-    is asked about more often than it occurs, but not for the sake of its outliers.
+    A row scores higher when the model is uncertain about it and earlier picks do not already resolve
+    that uncertainty, so no two rows of a batch are alike. Each row is the best of a handful of random
+    rows: a region is chosen more often than it occurs, but outliers do not take over.
 
     Parameters
     ----------
     model : fitted estimator of this library
-        With a committee, as XNV has by default, its doubt is that of the committee.
+        If it has an ensemble, as XNV has by default, the uncertainty is that of the ensemble.
     rows : array, data frame, or table of any size
         Where to choose from: rows in memory as ``fit`` takes them, or whatever ``fit_table`` takes,
         which is read once, block by block.
@@ -71,13 +80,17 @@ def suggest(
     target : str or list of str, optional
         The same for a table: the column of its labels, or the columns of several targets.
     keep : list of str, optional
-        Of a table, columns that ``Suggestions.rows`` has, such as a key; by default the inputs.
-    strategy : {"best of handfuls", "uncertainty", "random"}, default="best of handfuls"
-        "uncertainty" takes the rows of greatest doubt, alike or not; "random" any.
+        Columns of a table that ``Suggestions.rows`` has, such as a key; by default the inputs.
+    rule : str or callable, default="best of handfuls"
+        Acquisition rule. "uncertainty" takes the most uncertain rows, alike or not; "random" takes any.
+        A function gets the candidates (``X``, ``uncertainty``, ``directions``, ``is_classification``),
+        k and a NumPy generator, and returns the places of the chosen candidates and their scores; see
+        :mod:`twinviews.active.acquisition`, also for rules of your own by name.
     handful : int, optional
-        Of how many rows the best is taken; by default 5 for numbers and 50 for classes.
+        For "best of handfuls": of how many random rows the best is taken; by default 5 for numbers and
+        50 for classes.
     random_state : int, RandomState or None, default=None
-        Seed of what is drawn, which depends on nothing else but the rows' values.
+        Seed. The same seed and rows give the same suggestions, in whatever order the rows come.
 
     Returns
     -------
@@ -97,51 +110,32 @@ def suggest(
     """
     check_is_fitted(model)
     _check_count("k", k)
-    if not isinstance(strategy, str) or strategy not in STRATEGIES:
-        raise ValueError(f"strategy={strategy!r} must be one of {', '.join(STRATEGIES)}.")
-    if handful is None:
-        handful = CLASS_HANDFUL if is_classifier(model) else NUMBER_HANDFUL
-    else:
+    if handful is not None:
         _check_count("handful", handful)
-    seed = seed_from(random_state)
-    size = int(k)
-    if strategy == "best of handfuls":
-        size = max(_LEAST_CANDIDATES, min(handful * size, _MOST_CANDIDATES), size)
-    candidates = _Candidates(model, size, seed, by_doubt=strategy == "uncertainty")
+    is_table = _is_table(rows)
+    _check_options(is_table, y, target, keep)
+    wanted, k, seed = find_rule(rule), int(k), seed_from(random_state)
+    if handful is not None and rule == DEFAULT_RULE:
+        wanted = handful_rule(int(handful))
+    enough = min(wanted.n_candidates(k, is_classifier(model)), _MOST_CANDIDATES)
+    size = max(_LEAST_CANDIDATES, enough, k)
+    shortlist_of = ShortlistOf(model, size, seed, wanted.most_uncertain)
     with one_blas_thread(look=False):
-        if engine_of(rows) == "dask" and not hasattr(rows, "columns"):
-            raise ValueError(
-                "A Dask array has no names of columns, by which a model knows its inputs. Give a Dask "
-                "data frame, or rows.compute()."
-            )
-        if _is_table(rows):
-            if y is not None:
-                raise ValueError("y goes with rows in memory. Of a table, name the column: target=...")
-            found = _of_table(candidates, rows, _names(target), keep)
+        if is_table:
+            found = _from_table(shortlist_of, rows, _names(target), keep)
         else:
-            if target is not None or keep is not None:
-                raise ValueError(
-                    f"{'keep' if target is None else 'target'} names columns of a table, and these "
-                    f"rows are in memory. Give labels as y=...; rows come back with all they have."
-                )
-            found = _of_rows(candidates, rows, y)
+            found = _from_memory(shortlist_of, rows, y)
         if len(found.places) == 0:
             raise ValueError(
                 f"All {found.n_rows:,} rows have a label already. Give rows that have none."
             )
-        if strategy == "best of handfuls":
-            T = model._uncertain_directions(found.X)
-            rng = np.random.default_rng(seed)
-            chosen, worth = best_of_handfuls(T, model._row_uncertainty(found.X), int(k), handful, rng)
-        else:
-            chosen = np.arange(min(int(k), len(found.places)))
-            worth = model._row_uncertainty(found.X[chosen])
+        chosen, scores = wanted(_candidates(model, found.X), k, np.random.default_rng(seed))
     places = found.places[chosen]
     if found.raw is not None:
-        return Suggestions(places, worth, found.raw.take(chosen))
+        return Suggestions(places, scores, found.raw.take(chosen))
     if sparse.issparse(rows):  # not every format can be asked for some of its rows
         rows = rows.tocsr()
-    return Suggestions(places, worth, _safe_indexing(rows, places))
+    return Suggestions(places, scores, _safe_indexing(rows, places))
 
 
 def _check_count(name: str, value: Any) -> None:
@@ -149,103 +143,24 @@ def _check_count(name: str, value: Any) -> None:
         raise ValueError(f"{name}={value!r} must be a whole number of at least 1.")
 
 
-def doubts(model: Any, X: Any) -> np.ndarray:
-    """(rows,) how unsure a fitted model is of each row: the larger, the less sure."""
-    with one_blas_thread(look=False):
-        return model._row_uncertainty(model._prepared(X))
-
-
-def open_directions(model: Any, X: Any) -> np.ndarray:
-    """(rows, q) directions whose squared lengths are the predictive variances."""
-    with one_blas_thread(look=False):
-        return model._uncertain_directions(model._prepared(X))
-
-
-@dataclass(frozen=True)
-class Shortlist:
-    """The ``size`` rows of smallest key among those seen, no two of them equal."""
-
-    size: int
-    n_rows: int  # seen, labeled or not: places count on from there
-    keys: np.ndarray  # (m,) increasing
-    priorities: np.ndarray  # (m,) equal for equal rows
-    places: np.ndarray  # (m,)
-    X: Any  # (m, D) on the scale of the fit
-    raw: Any  # pyarrow.Table of the same rows; None in memory
-
-    def merge(self, other: Self) -> Self:
-        n_rows = self.n_rows + other.n_rows
-        if len(other.places) == 0:
-            return replace(self, n_rows=n_rows)
-        places = other.places + self.n_rows
-        if len(self.places) == 0:
-            return replace(other, n_rows=n_rows, places=places)
-        priorities = np.concatenate([self.priorities, other.priorities])
-        keys = np.concatenate([self.keys, other.keys])
-        best = _smallest(keys, priorities, self.size)
-        return type(self)(
-            self.size,
-            n_rows,
-            keys[best],
-            priorities[best],
-            np.concatenate([self.places, places])[best],
-            stack_rows([self.X, other.X])[best],
-            None if self.raw is None else _stack_tables(self.raw, other.raw).take(best),
+def _check_options(is_table: bool, y: Any, target: Any, keep: Any) -> None:
+    """Raise an error for options that belong to rows of the other kind."""
+    if is_table and y is not None:
+        raise ValueError("y goes with rows in memory. Of a table, name the column: target=...")
+    if not is_table and (target is not None or keep is not None):
+        raise ValueError(
+            f"{'keep' if target is None else 'target'} names columns of a table, and these rows are in "
+            f"memory. Give labels as y=...; rows come back with all they have."
         )
 
 
-def _smallest(keys: np.ndarray, priorities: np.ndarray, size: int) -> np.ndarray:
-    """Which have the smallest keys, equal rows once."""
-    _, distinct = np.unique(priorities, return_index=True)
-    order = np.lexsort((priorities[distinct], keys[distinct]))
-    return distinct[order[:size]]
-
-
-def _stack_tables(first: Any, second: Any) -> Any:
-    import pyarrow as pa
-
-    return pa.concat_tables([first, second])
-
-
-@dataclass(frozen=True)
-class _Candidates:
-    """Rows of a block -> those that may be suggested."""
-
-    model: Any
-    size: int
-    seed: int
-    by_doubt: bool
-    kept: tuple[str, ...] | None = None  # columns of a table to bring home; None: rows in memory
-
-    def __call__(self, block: Block) -> Shortlist:
-        rows, Y, _ = block
-        n_rows = rows.shape[0]
-        free = np.arange(n_rows)
-        if Y is not None:
-            free = np.flatnonzero(missing_labels(Y, self.model.missing_label).all(axis=1))
-        if len(free) == 0:
-            return Shortlist(self.size, n_rows, np.empty(0), np.empty(0, np.uint64), free, None, None)
-        rows = rows.take(free) if self.kept is not None else rows[free]
-        X = rows if self.kept is None else self._numbers(rows)
-        priorities = row_priorities(X, self.seed)
-        keys = -self.model._row_uncertainty(X) if self.by_doubt else priorities.astype(np.float64)
-        best = _smallest(keys, priorities, self.size)
-        raw = None
-        if self.kept is not None:
-            import pyarrow as pa
-
-            raw = pa.Table.from_batches([rows.select(list(self.kept)).take(best)])
-        return Shortlist(self.size, n_rows, keys[best], priorities[best], free[best], X[best], raw)
-
-    def _numbers(self, batch: Any) -> np.ndarray:
-        """Of a record batch, on the scale of the fit."""
-        model = self.model
-        if model._encoder is not None:
-            return model._scaled(model._encoder(batch))
-        from twinviews.tables.arrow import Selection
-
-        inputs = Selection(batch.schema, model._input_names(), [], None).inputs(batch)
-        return model._scaled(inputs)
+def _candidates(model: Any, X: Any) -> Candidates:
+    return Candidates(
+        X,
+        uncertainty(model, X, scaled=True),
+        uncertain_directions(model, X, scaled=True),
+        is_classifier(model),
+    )
 
 
 def _names(columns: str | Sequence[str] | None) -> list[str]:
@@ -260,35 +175,46 @@ def _is_table(rows: Any) -> bool:
         return True
     if isinstance(rows, (list, tuple)):
         return all(isinstance(one, (str, PathLike)) for one in rows)
+    if engine_of(rows) == "dask" and not hasattr(rows, "columns"):
+        raise ValueError(
+            "A Dask array has no names of columns, by which a model knows its inputs. Give a Dask data "
+            "frame, or rows.compute()."
+        )
     library = type(rows).__module__.partition(".")[0]
     return library == "pyarrow" or engine_of(rows) != "pyarrow"
 
 
-def _of_table(
-    candidates: _Candidates, source: Any, targets: Sequence[str], keep: Sequence[str] | None
-) -> Shortlist:
-    model = candidates.model
-    names = model._input_names()
-    kept = tuple(names if keep is None else _names(keep))
+def _open(model: Any, source: Any, columns: Sequence[str], targets: Sequence[str]) -> Table:
+    """The source as ``fit_table`` opens it, its rows as record batches."""
     table, _ = open_table(
         source,
-        columns=list(dict.fromkeys([*names, *kept])),
+        columns=columns,
         targets=targets,
         weight=None,
         raw=True,
         n_threads=model.n_threads,
         progress=model.progress,
     )
-    return table.fold(replace(candidates, kept=kept))
+    return table
 
 
-def _of_rows(candidates: _Candidates, rows: Any, y: Any) -> Shortlist:
-    model = candidates.model
-    X = model._prepared(rows)
+def _from_table(
+    shortlist_of: ShortlistOf, source: Any, targets: Sequence[str], keep: Sequence[str] | None
+) -> Shortlist:
+    model = shortlist_of.model
+    names = input_names(model)
+    kept = tuple(names if keep is None else _names(keep))
+    table = _open(model, source, list(dict.fromkeys([*names, *kept])), targets)
+    return table.fold(replace(shortlist_of, kept=kept))
+
+
+def _from_memory(shortlist_of: ShortlistOf, rows: Any, y: Any) -> Shortlist:
+    model = shortlist_of.model
+    X = scaled_rows(model, rows)
     if y is not None:
         y = as_array(y)
         if len(y) != X.shape[0]:
             raise ValueError(f"y has {len(y)} labels and there are {X.shape[0]} rows. Give one each.")
         y = y.reshape(len(y), -1)
-    block = Block(X, y, None)
-    return ArrayTable(block, n_threads=model.n_threads, progress=model.progress).fold(candidates)
+    table = ArrayTable(Block(X, y, None), n_threads=model.n_threads, progress=model.progress)
+    return table.fold(shortlist_of)

@@ -30,30 +30,36 @@ Examples:
     "--target",
     multiple=True,
     metavar="COLUMN",
-    help="What to fill in: a column of the table or a new one; again for several. What was filled in "
-    "before, if not said.",
+    help="Column to label, of the table or a new one; repeatable. By default the ones labeled before.",
 )
 @click.option(
     "--task",
     type=click.Choice(["regression", "classification"]),
-    help="Numbers or classes; needed for a target without any label yet.",
+    help="Numbers or classes; needed for a target that has no label yet.",
 )
-@click.option("--classes", metavar="NAMES", help="Of a new target, with commas between.")
+@click.option("--classes", metavar="NAMES", help="Classes of a new target, separated by commas.")
 @click.option(
     "--labels",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Where labels are kept; TABLE.labels.sqlite beside the table if not said.",
+    help="File of the labels; by default TABLE.labels.sqlite beside the table.",
 )
 @click.option(
     "--port",
     type=click.IntRange(1024, 65535),
-    help="Of the page; the one of last time, or a free one, if not said.",
+    help="Port of the page; by default that of last time, or a free one.",
 )
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
-@click.option("--demo", is_flag=True, help=f"On a table made for it, in the folder {_DEMO}.")
+@click.option("--demo", is_flag=True, help=f"Label an example table in the folder {_DEMO}.")
 @click.option(
-    "--seed", type=int, default=0, show_default=True, help="Of the fits, and of rows that may be asked."
+    "--rule",
+    metavar="NAME",
+    default="best of handfuls",
+    show_default=True,
+    help="Acquisition rule that suggests rows; also uncertainty, random, or a rule of a package.",
+)
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed of the fits and of the candidate rows."
 )
 @table_options
 def label(
@@ -65,14 +71,15 @@ def label(
     port: int | None,
     no_browser: bool,
     demo: bool,
+    rule: str,
     seed: int,
     reading: TableOptions,
 ) -> None:
     """Label rows of TABLE in the browser, the most useful ones first, while a model learns.
 
-    The page shows one row at a time with the model's guess, and how the error falls. Each label is
-    stored at once in a file beside TABLE, which itself is never changed; the page exports both
-    together. Only this machine can open the page, by an address that has a secret in it.
+    The page shows one row at a time with the model's guess, and the error so far. Each label is stored
+    at once in a file beside TABLE, which itself is never changed; the page exports both together. Only
+    this machine can open the page, by an address that contains a secret.
     """
     if demo == (table is not None):
         raise click.UsageError("Name a TABLE, or say --demo.")
@@ -91,11 +98,11 @@ def label(
         label_rows(
             table, target, task=task,
             classes=_names(classes),
-            labels=labels, port=port, browser=not no_browser, seed=seed, reading=reading._asdict(),
-            say=say,
+            labels=labels, port=port, browser=not no_browser, rule=rule, seed=seed,
+            reading=reading._asdict(), say=say,
         )  # fmt: skip
 
 
 def _names(text: str | None) -> list[str]:
-    """With commas between; quotes around a name that has one."""
+    """The names in a text, separated by commas; a name with a comma is in quotes."""
     return [name.strip() for row in csv.reader([text or ""]) for name in row if name.strip()]

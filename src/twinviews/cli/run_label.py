@@ -20,14 +20,14 @@ from twinviews._system.whole_files import replace_file
 from twinviews.cli.paths import check_paths
 from twinviews.cli.run_fit import options_of
 from twinviews.cli.target_task import Task, look_at_target
-from twinviews.labeling.desk import Desk
-from twinviews.labeling.entries import Target
+from twinviews.labeling.entries import LabelTarget
 from twinviews.labeling.server import serve
-from twinviews.labeling.store import label_file, targets_in
+from twinviews.labeling.session import LabelingSession
+from twinviews.labeling.store_format import label_file, targets_in
 from twinviews.reading import read
 
 Say = Callable[[str], None]
-# Classes of the table that are offered as buttons from the start.
+# The most classes of the table that the page offers as buttons from the start.
 _MOST_CLASSES = 60
 
 
@@ -40,16 +40,19 @@ def label_rows(
     labels: Path | None,
     port: int | None,
     browser: bool,
+    rule: str,
     seed: int,
     reading: Mapping[str, Any],
     say: Say,
 ) -> None:
-    """Read the table, open its labels, serve the page until stopped."""
+    """Read the table, open its labels, and serve the page until stopped."""
     path = Path(table)
     if not path.exists() and table != "-":
         raise FileNotFoundError(f"There is no file {table!r}. Check the path")
     if table == "-" or not (path.is_file() or path.is_dir()):
-        raise ValueError(f"{table} can be read once only, and labels need rows to go back to. Save it.")
+        raise ValueError(
+            f"{table} can be read once only, and labeling reads rows again. Save it to a file."
+        )
     file = label_file(path) if labels is None else labels
     check_paths([table], [] if labels is None else [labels])
     options = options_of(reading)
@@ -65,45 +68,41 @@ def label_rows(
             for name in targets
             if task or classes or name not in known
         ]
-    desk = Desk(found, path.name, file, wanted, kinds=kinds, seed=seed)
-    with desk:
-        for one in desk.targets():
-            state = desk.state(one.name)
+    session = LabelingSession(found, path.name, file, wanted, kinds=kinds, rule=rule, seed=seed)
+    with session:
+        for one in session.targets():
+            state = session.state(one.name)
             say(f"{one.name}: {state.labeled:,} labels in {state.rows:,} rows; {one.task}")
-        if desk.problem:
-            say(f"Nothing can be learned from this table, so rows come at random: {desk.problem}")
+        if session.problem:
+            say(f"Nothing can be learned from this table, so rows come at random: {session.problem}")
         say(f"Labels are kept in {file}; the table itself is never changed.")
-        _serve(desk, file, port, browser, say)
-    say("Stopped. Every label is kept; the same command goes on from here.")
+        _serve(session, file, port, browser, say)
+    say("Stopped. Every label is kept; the same command continues from here.")
 
 
-def target_of(dataset: ds.Dataset, name: str, task: Task | None, classes: Sequence[str]) -> Target:
-    """What is to be filled in: a column of the table or a new one."""
+def target_of(dataset: ds.Dataset, name: str, task: Task | None, classes: Sequence[str]) -> LabelTarget:
+    """The target of a name: a column of the table or a new one."""
     name = name if name in dataset.schema.names else name.strip()
     if classes and task == "regression":
         raise ValueError("--classes names classes, and --task regression predicts numbers: drop one.")
     task = "classification" if classes else task
-    if name not in dataset.schema.names or _is_blank(dataset, name):
+    values = _first_values(dataset, name) if name in dataset.schema.names else []
+    if not values:
         if task is None:
             raise ValueError(
                 f"{name!r} has no label yet, so it is not known whether it holds numbers or classes. "
-                f"Say --task regression, or --classes with commas between."
+                f"Say --task regression, or --classes with the names, separated by commas."
             )
-        return Target(name, task, tuple(classes))
+        return LabelTarget(name, task, tuple(classes))
     found = look_at_target(dataset, name, task)
     if found.task == "regression":
-        return Target(name, "regression")
-    return Target(name, "classification", tuple(dict.fromkeys([*classes, *_classes(dataset, name)])))
+        return LabelTarget(name, "regression")
+    known = dict.fromkeys([*classes, *values])
+    return LabelTarget(name, "classification", tuple(known))
 
 
-def _is_blank(dataset: ds.Dataset, name: str) -> bool:
-    for batch in dataset.scanner(columns=[name], use_threads=False).to_batches():
-        if batch.column(0).null_count < batch.num_rows:
-            return False
-    return True
-
-
-def _classes(dataset: ds.Dataset, name: str) -> list[str]:
+def _first_values(dataset: ds.Dataset, name: str) -> list[str]:
+    """Distinct values of a column as sorted text, not too many; empty if all cells are blank."""
     known: dict[str, None] = {}
     for batch in dataset.scanner(columns=[name], use_threads=False).to_batches():
         words = pc.cast(pc.unique(batch.column(0).drop_null()), "string").to_pylist()
@@ -114,7 +113,7 @@ def _classes(dataset: ds.Dataset, name: str) -> list[str]:
 
 
 class Address(NamedTuple):
-    """Where the page was last: a tab that is still open finds the server again there."""
+    """The last address of the page, at which a tab that is still open finds the server again."""
 
     port: int
     token: str
@@ -134,17 +133,17 @@ def _last_address(file: Path) -> Address | None:
 
 
 def _remember(file: Path, address: Address) -> None:
-    """For this user's eyes only, and never beside the table, where others may look."""
+    """Store the address where only this user can read it, so not beside the table."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.parent.chmod(0o700)
         replace_file(file, json.dumps(address._asdict()).encode())
         file.chmod(0o600)
     except OSError:
-        return  # then the next start has another address, and that is all
+        return  # then the next start has another address
 
 
-def _serve(desk: Desk, labels: Path, port: int | None, browser: bool, say: Say) -> None:
+def _serve(session: LabelingSession, labels: Path, port: int | None, browser: bool, say: Say) -> None:
     file = _address_file(labels)
     last = _last_address(file)
 
@@ -156,14 +155,14 @@ def _serve(desk: Desk, labels: Path, port: int | None, browser: bool, say: Say) 
             say("No browser was found to open it in.")
 
     if port is None and last is not None and _is_free(last.port):
-        serve(desk, port=last.port, token=last.token, ready=ready)
+        serve(session, port=last.port, token=last.token, ready=ready)
         return
     token = last.token if last is not None and last.port == port else None
-    serve(desk, port=port or 0, token=token, ready=ready)
+    serve(session, port=port or 0, token=token, ready=ready)
 
 
 def _is_free(port: int) -> bool:
-    """Whether nobody listens there, as somebody who labels the same table may."""
+    """Whether nobody listens at a port, as another session on the same table may."""
     with suppress(OSError), socket.create_server(("127.0.0.1", port)):
         return True
     return False
@@ -171,7 +170,7 @@ def _is_free(port: int) -> bool:
 
 def _opens(url: str) -> bool:
     if os.environ.get("DISPLAY") is None and os.name == "posix" and not _is_mac():
-        return False  # a browser of the terminal would take it over
+        return False  # a text browser would take over the terminal
     return webbrowser.open(url)
 
 

@@ -363,6 +363,16 @@ class SemiSupervisedEstimator(BaseEstimator):
         """D: how many numbers a row has."""
         return self.n_features_in_ if self._encoder is None else len(self._encoder.outputs)
 
+    def _input_names(self) -> list[str]:
+        if self._encoder is not None:
+            return self._encoder.names
+        if not hasattr(model, "feature_names_in_"):
+            raise ValueError(
+                "This model was fitted on rows without column names, so it cannot tell which columns "
+                "of a table are its inputs. Fit it on a data frame or with fit_table."
+            )
+        return [str(name) for name in self.feature_names_in_]
+
     def _encoded(self, X: Any) -> Any:
         """Rows like those of the fit, as numbers."""
         check_frame(X)

@@ -100,7 +100,7 @@ def _take_notes(model: Any, path: Any, tables: Sequence[Table]) -> Checkpoint:
 
 def predict_table(model: Any, source: Any, out: Any, keep: Sequence[str]) -> Any:
     """Predict for a table of any size, into a file or a Spark frame."""
-    names = _input_names(model)
+    names = model._input_names()
     if engine_of(source) == "pyspark":
         from twinviews.tables.spark import predict_frame
 
@@ -118,7 +118,7 @@ def predict_batches(
     model: Any, source: Any, keep: Sequence[str], coverage: float | None = None
 ) -> Iterator[Any]:
     """Predict for a table of any size, block by block."""
-    names = _input_names(model)
+    names = model._input_names()
     try:
         import pyarrow as pa
 
@@ -150,17 +150,6 @@ def predict_batches(
             if predicted is not None:
                 yield predicted
                 bar.update(predicted.num_rows)
-
-
-def _input_names(model: Any) -> list[str]:
-    if model._encoder is not None:
-        return model._encoder.names
-    if not hasattr(model, "feature_names_in_"):
-        raise ValueError(
-            "This model was fitted on rows without column names, so it cannot tell which columns "
-            "of a table are its inputs. Fit it on a data frame or with fit_table."
-        )
-    return [str(name) for name in model.feature_names_in_]
 
 
 def _predict_block(model: Any, rows: Any, coverage: float | None = None) -> dict[str, np.ndarray]:

@@ -1,4 +1,4 @@
-"""What a person says of a row, and how it is remembered."""
+"""What a person enters about a row, and how it is stored."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any, Literal, get_args
 
 Task = Literal["regression", "classification"]
 Answer = Literal["label", "skip", "unsure", "clear"]
-# How a row came to be asked. Rows drawn at random are the ones that the error is judged by.
+# How a row was chosen. The error is estimated on rows drawn at random.
 Origin = Literal["suggested", "random", "chosen", "imported"]
 
 
 @dataclass(frozen=True)
-class Target:
-    """A column that is being filled in."""
+class LabelTarget:
+    """A column that is being labeled."""
 
     name: str
     task: Task
     classes: tuple[str, ...] = ()  # offered as buttons; another may be typed
 
     def read(self, text: str) -> float | str:
-        """A typed label, or an error that says what was expected."""
+        """The label that a text stands for, or an error that says what was expected."""
         if text in self.classes:
             return text
         text = text.strip()
@@ -34,7 +34,7 @@ class Target:
 
 
 def plain_label(value: Any) -> float | str:
-    """As JSON and people have it, whatever array it comes from."""
+    """A label as a plain float or text, whatever array it comes from."""
     return value if isinstance(value, str) else float(value)
 
 
@@ -53,48 +53,48 @@ def _number(text: str, name: str) -> float:
         number = float("nan")
     if not abs(number) < float("inf"):
         raise ValueError(
-            f"{name} must be a number, and {text!r} is none. Type one such as 3.5 or -2e6."
+            f"{name} must be a number, and {text!r} is not one. Type one such as 3.5 or -2e6."
         )
     return number
 
 
-# Of the key of an entry; a UUID has 36 letters.
+# Characters of the key of an entry; a UUID has 36.
 LONGEST_KEY = 100
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What was said of one row."""
+    """What a person entered about one row."""
 
-    key: str  # made where it was typed: the same entry sent twice is one
+    key: str  # made by the sender, so that an entry sent twice is stored once
     target: str
-    row: int  # place in the table, from 0
+    row: int  # counted from 0
     answer: Answer
-    value: float | str | None  # of a label; None otherwise
+    value: float | str | None  # None unless the answer is a label
     origin: Origin
     expects: int  # the last event of this row and target that the sender has seen; 0 if none
 
 
 @dataclass(frozen=True)
 class Event:
-    """An entry as stored: events are only ever added, and the last one of a row and target counts."""
+    """A stored entry. Events are only added; the last one of a row and target is in force."""
 
     number: int  # 1, 2, ... over all targets
     time: str  # ISO 8601, UTC
     entry: Entry
-    undoes: int | None = None  # the event that this one takes back
+    undoes: int | None = None  # number of the event that this one undoes
 
 
 class ConflictError(ValueError):
-    """Somebody else has said something of this row in the meantime."""
+    """Somebody else has answered this row in the meantime."""
 
     def __init__(self, message: str, current: Event | None) -> None:
         super().__init__(message)
         self.current = current
 
 
-def checked(entry: Entry, target: Target, n_rows: int) -> Entry:
-    """The entry with its value as it is stored, or an error."""
+def checked_entry(entry: Entry, target: LabelTarget, n_rows: int) -> Entry:
+    """The entry with its value as it is stored; an error if something is wrong."""
     check_key(entry.key)
     if entry.answer not in get_args(Answer) or entry.origin not in get_args(Origin):
         raise ValueError(
@@ -106,15 +106,17 @@ def checked(entry: Entry, target: Target, n_rows: int) -> Entry:
     return replace(entry, value=_checked_value(entry, target))
 
 
-def _checked_value(entry: Entry, target: Target) -> float | str | None:
+def _checked_value(entry: Entry, target: LabelTarget) -> float | str | None:
     value = entry.value
     if entry.answer != "label":
         if value is not None:
-            raise ValueError(f"{value!r} goes with a label only, and the answer is {entry.answer!r}.")
+            raise ValueError(
+                f"Value {value!r} is for labels only, and the answer is {entry.answer!r}. Send null."
+            )
         return None
     if target.task == "classification":
         if not isinstance(value, str) or not value.strip():
-            raise ValueError(f"{target.name} must be a class, in letters, not {value!r}.")
+            raise ValueError(f"{target.name} must be a class name, not {value!r}.")
         check_text(value)
         return value
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -124,12 +126,13 @@ def _checked_value(entry: Entry, target: Target) -> float | str | None:
 
 
 def check_key(key: str) -> None:
+    """Raise an error if a key is too long or cannot be stored."""
     if not 0 < len(key) <= LONGEST_KEY:
-        raise ValueError(f"A key of {len(key)} letters must have 1 to {LONGEST_KEY}.")
+        raise ValueError(f"A key of {len(key)} characters must have 1 to {LONGEST_KEY}.")
     check_text(key)
 
 
 def check_text(text: str) -> None:
-    """That it can be written to files of every format."""
+    """Raise an error if a text cannot be written to files of every format."""
     if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
         raise ValueError(f"{text!r} holds a zero byte or half a character. Type it again.")

@@ -1,4 +1,4 @@
-"""Which labeled rows are most like a row, how much, and where they differ."""
+"""The labeled rows most similar to a row, how similar they are, and where they differ."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.distance import pdist
 
-# Rows whose distances to one another are looked at: half a million pairs, milliseconds.
+# Rows between which distances are computed: half a million pairs, milliseconds.
 _MOST_ROWS = 1000
 
 
 class Near(NamedTuple):
+    """A labeled row near another row."""
+
     place: int  # among the labeled rows
     likeness: float
     columns: tuple[int, ...]  # that differ, the most different first
 
 
 def typical_distance(Z: np.ndarray) -> float:
-    """The median distance between two rows, of a sample in random order; 1 if they are all the same."""
+    """The median distance between two rows of a sample in random order; 1 if all are equal."""
     if len(Z) < 2:
         return 1.0
     distances = pdist(Z[:_MOST_ROWS])
@@ -37,7 +39,7 @@ def nearest(
 ) -> list[Near]:
     """The labeled rows nearest to a row, the nearest first.
 
-    Likeness is 2^(-distance / typical): 1 is the same row, 1/2 is as far away as two rows usually are.
+    Similarity is 2^(-distance / typical): 1 for an equal row, 1/2 at the typical distance.
 
     Parameters
     ----------
@@ -46,9 +48,9 @@ def nearest(
     Z : array of shape (n, D)
         The labeled rows.
     typical : float
-        The distance between two rows, usually.
+        The typical distance between two rows.
     groups : int array of shape (D,), optional
-        The column of the table that each number comes from; by default each is one.
+        The column of the table that each number comes from; by default each is a column.
     """
     squares = np.square(Z - z)
     distances = np.sqrt(squares.sum(axis=1))

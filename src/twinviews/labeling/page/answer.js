@@ -1,30 +1,30 @@
-// Where a person answers one row: a field for a number, or buttons and a field for a class.
+// The form for an answer to one row: a field for a number, or buttons and a field for a class.
 
 import { apart, button, make } from "./elements.js";
 import { guessWords } from "./card.js";
 import { DIGITS, MOST_KEYS } from "./keys.js";
-import { label, probability, rounded, short, visible } from "./words.js";
+import { label, probability, rounded, short, visible } from "./text.js";
 
 const LIKELIEST = 10; // classes that have a button where not all of them can
 const BRIEF = 3; // characters of names that stand in narrow buttons
-// A number this many widths of what was seen outside of it is asked about.
+// A number further than this many widths of the usual range outside of it needs a second Enter.
 const FAR = 3;
 
 export class AnswerForm {
-  #sure = null; // the text that Enter would save although it looks odd
+  #confirmed = null; // the unusual text that a second Enter saves
   #classes = new Map(); // by the key that chooses it
   busy = false;
 
-  // say(answer, text) stores what was said; seen is the numbers that were said so far.
-  constructor({ target, card, keys, seen, say, lists }) {
-    Object.assign(this, { target, card, keys, seen, say });
+  // submit(form, answer, text) stores an answer; entered has the numbers entered so far.
+  constructor({ target, card, keys, entered, submit, lists }) {
+    Object.assign(this, { target, card, keys, entered, submit });
     this.isNumber = target.task === "regression";
     this.note = make("p", { class: "note", role: "alert" });
     this.field = make("input", {
       autocomplete: "off",
       spellcheck: "false",
       enterkeyhint: "done",
-      inputmode: this.isNumber && ![...seen, card.guess?.lower ?? 0].some(one => one < 0) ? "decimal" : null,
+      inputmode: this.isNumber && ![...entered, card.guess?.lower ?? 0].some(one => one < 0) ? "decimal" : null,
       list: this.isNumber ? null : lists,
       "aria-label": this.isNumber ? visible(target.name) : "Another class",
       placeholder: this.isNumber ? null : "another class",
@@ -43,8 +43,8 @@ export class AnswerForm {
     this.field.addEventListener("input", () => this.#warn(""));
   }
 
-  // Whether the person is typing in the field now, or would be: a number has nothing else to be said by.
-  // On a phone the keyboard comes up only when it is asked for.
+  // Whether the field should have the focus: the person types in it, or the answer is a number.
+  // On a phone the keyboard opens only when the person touches the field.
   get wantsField() {
     if (document.activeElement === this.field) return true;
     return this.isNumber && !matchMedia("(pointer: coarse)").matches;
@@ -60,31 +60,31 @@ export class AnswerForm {
       this.#warn(this.isNumber ? "Type a number, or skip the row." : "Choose a class, or skip the row.");
       return;
     }
-    const doubt = this.#sure === text ? null : this.isNumber ? this.#doubtNumber(text) : this.#doubtClass(text);
-    if (doubt) {
-      this.#warn(doubt.words);
-      this.#sure = doubt.final ? null : text;
+    const warning = this.#confirmed === text ? null : this.isNumber ? this.#checkNumber(text) : this.#checkClass(text);
+    if (warning) {
+      this.#warn(warning.words);
+      this.#confirmed = warning.final ? null : text;
     } else {
-      this.#say("label", text);
+      this.#send("label", text);
     }
   }
 
   accept() {
     if (this.card.guess === null) this.#warn("There is no guess yet to accept.");
     else if (this.field.value.trim()) this.#warn("Enter saves what is typed. To accept the guess, clear the field.");
-    else this.#say("label", String(rounded(this.card.guess.value, this.card.guess)));
+    else this.#send("label", String(rounded(this.card.guess.value, this.card.guess)));
   }
 
   choose(name) {
-    this.#say("label", name);
+    this.#send("label", name);
   }
 
   skip() {
-    this.#say("skip", null);
+    this.#send("skip", null);
   }
 
   unsure() {
-    this.#say("unsure", null);
+    this.#send("unsure", null);
   }
 
   fail(words) {
@@ -92,11 +92,11 @@ export class AnswerForm {
     this.#warn(words);
   }
 
-  #say(answer, text) {
+  #send(answer, text) {
     if (this.busy) return;
     this.#setBusy(true);
     this.#warn("");
-    this.say(this, answer, text);
+    this.submit(this, answer, text);
   }
 
   #setBusy(busy) {
@@ -106,24 +106,24 @@ export class AnswerForm {
   }
 
   #warn(words) {
-    this.#sure = null;
+    this.#confirmed = null;
     if (this.note.textContent !== words) this.note.textContent = words;
   }
 
-  #doubtNumber(text) {
+  #checkNumber(text) {
     const number = readNumber(text);
     if (Number.isNaN(number)) {
       return { words: `${short(text)} is not a number. Type one such as 3.5 or −2e6.`, final: true };
     }
-    const range = usualRange(this.card.guess, this.seen);
+    const range = usualRange(this.card.guess, this.entered);
     if (!range || (number >= range.from && number <= range.to)) return null;
-    const seen = `${label(rounded(range.low))} to ${label(rounded(range.high))}`;
-    return { words: `${label(number)} is far from what was to be expected (${seen}). Sure? Enter again saves it.` };
+    const usual = `${label(rounded(range.low))} to ${label(rounded(range.high))}`;
+    return { words: `${label(number)} is far outside the usual range (${usual}). Press Enter again to save it.` };
   }
 
-  #doubtClass(text) {
+  #checkClass(text) {
     if (this.target.classes.includes(text) || !this.target.classes.length) return null;
-    return { words: `“${short(visible(text))}” would be a new class. Sure? Enter again saves it.` };
+    return { words: `“${short(visible(text))}” would be a new class. Press Enter again to save it.` };
   }
 
   #classButtons() {
@@ -165,7 +165,7 @@ export class AnswerForm {
     }
     add("Skip", "s", () => this.skip());
     add("Not sure", "n", () => this.unsure());
-    if (card.answer !== null && card.answer !== "clear") add("Clear", null, () => this.#say("clear", null));
+    if (card.answer !== null && card.answer !== "clear") add("Clear", null, () => this.#send("clear", null));
     return make("p", { class: "row" }, ...made);
   }
 }
@@ -177,9 +177,9 @@ export function readNumber(text) {
   return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : NaN;
 }
 
-// What the guess and the numbers said so far lead to expect, and how far from it is far.
-export function usualRange(guess, seen) {
-  const ends = seen.length >= 3 ? [...seen] : [];
+// The range of the guess and of the numbers entered so far, and the limits beyond which is far.
+export function usualRange(guess, entered) {
+  const ends = entered.length >= 3 ? [...entered] : [];
   if (guess && guess.lower !== null && guess.upper !== null) ends.push(guess.lower, guess.upper);
   if (!ends.length) return null;
   const [low, high] = [Math.min(...ends), Math.max(...ends)];

@@ -1,8 +1,8 @@
-// Several rows at once, each short, to be answered in any order.
+// Several rows at once, each in short form, to be answered in any order.
 
 import { apart, button, make } from "./elements.js";
 import { Facts } from "./card.js";
-import { rowName, sentence, short, visible } from "./words.js";
+import { rowName, sentence, short, visible } from "./text.js";
 
 const FIRST_COLUMNS = 8;
 
@@ -24,7 +24,7 @@ export class BatchItem {
     this.element.replaceChildren(...parts, this.#wholeCard(), this.form.element);
   }
 
-  // What was said, in one line; a click opens the row again.
+  // Shows the answer in one line; a click opens the row again.
   close(words, reopen) {
     this.done = true;
     const change = button("Change", null, { "aria-label": `Change ${rowName(this.card.row)}` });

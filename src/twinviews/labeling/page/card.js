@@ -1,7 +1,7 @@
-// A row as a card: its columns, and the labeled rows that are most like it.
+// A row as a card: its columns, and the most similar labeled rows.
 
 import { apart, button, make } from "./elements.js";
-import { label, place, probability, rounded, rowName, short, visible } from "./words.js";
+import { label, place, probability, rounded, rowName, short, visible } from "./text.js";
 
 const FIRST_COLUMNS = 200;
 const FIRST_CHARACTERS = 300;
@@ -67,7 +67,7 @@ class ShownFact {
     if (spread !== this.#bars) {
       this.#bars = spread;
       const most = Math.max(...bars, 1);
-      // Of a bin with few rows a line is left, to tell it from an empty one.
+      // A bin with few rows keeps a thin line, so that it differs from an empty one.
       this.heights = bars.map(rows => (rows ? Math.max(4, (100 * rows) / most) : 0));
       const path = this.heights.map((height, i) => `M${i + 0.06} 100v${-height}h.88V100z`).join("");
       this.strip.setAttribute("viewBox", `0 0 ${bars.length} 100`);
@@ -110,7 +110,7 @@ function showText(element, text) {
 }
 
 export function guessWords(guess) {
-  if (guess === null) return ["The model makes no guess yet; what it waits for is said below the curve."];
+  if (guess === null) return ["There is no guess yet. What the model waits for is shown below the curve."];
   const said = make("strong", {}, apart(short(label(rounded(guess.value, guess)))));
   if (guess.probabilities.length) {
     const sure = guess.probabilities.find(one => one.name === guess.value) ?? guess.probabilities[0];
@@ -118,7 +118,7 @@ export function guessWords(guess) {
   }
   const [low, high] = [guess.lower, guess.upper].map(end => end !== null && label(rounded(end, guess)));
   if (low && high) return ["The model would say ", said, `, between ${low} and ${high} (9 times in 10).`];
-  return ["The model would say ", said, ". How sure it is, a few more labels will tell."];
+  return ["The model would say ", said, ". An interval needs a few more labels."];
 }
 
 export function neighbourItem(neighbour) {

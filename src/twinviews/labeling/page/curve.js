@@ -1,18 +1,18 @@
-// Error against labels so far, and what more labels promise: a picture, a sentence, and a table.
+// The learning curve and its forecast: a picture, a sentence, and a table.
 
 import { make } from "./elements.js";
-import { count, error, sentence } from "./words.js";
+import { count, error, sentence } from "./text.js";
 
-const AHEAD = 1.6; // the picture goes no further than this many times the labels there are, or one promise
+const AHEAD = 1.6; // the picture ends at this many times the labels so far, or at the first forecast
 
 let drawn = null;
 
 export function drawCurve(place, { curve, promises, baseline, unit }, task) {
   const fresh = JSON.stringify([curve, promises, baseline, unit]);
-  if (fresh === drawn) return; // what has the focus keeps it
+  if (fresh === drawn) return; // so that the focus stays where it is
   drawn = fresh;
   if (!curve.length) {
-    const words = "Once there are labels enough, the error is drawn here, and what more labels would buy.";
+    const words = "When there are enough labels, the error and its forecast appear here.";
     place.replaceChildren(make("p", {}, words));
     return;
   }
@@ -37,7 +37,7 @@ export function drawCurve(place, { curve, promises, baseline, unit }, task) {
 function plane(curve, ahead, baseline, unit, say) {
   const now = curve.at(-1);
   const right = (ahead.at(-1) ?? now).labels;
-  // Bands of the first few labels may be huge: the picture is for the errors, not for them.
+  // Bands of the first few labels may be huge; the scale follows the errors.
   const top = 1.15 * Math.max(...curve.map(one => one.error), now.upper, baseline ?? 0) || 1;
   const x = labels => (100 * labels) / right;
   const y = amount => 100 - (100 * amount) / top;

@@ -1,7 +1,7 @@
-// What opens over the page: search, help, a conflict, files and targets.
+// The dialogs: search, help, a conflict, files and targets.
 
 import { apart, find, make } from "./elements.js";
-import { answer, count, rowName, visible } from "./words.js";
+import { answer, count, rowName, visible } from "./text.js";
 
 const MOST = 50; // rows that a search gives
 const TYPING = 150; // milliseconds without a key before a search goes out
@@ -12,7 +12,7 @@ export function setUpSearch(search, choose) {
   let timer = null;
 
   async function look() {
-    const asked = ++latest;
+    const wanted = ++latest;
     const text = query.value.trim();
     if (!text) {
       list.replaceChildren();
@@ -26,7 +26,7 @@ export function setUpSearch(search, choose) {
       words.textContent = error.message;
       return;
     }
-    if (asked !== latest) return;
+    if (wanted !== latest) return;
     const first = found.length < MOST ? "" : "the first ";
     words.textContent = found.length ? `${first}${count(found.length)} found` : "No row has these words.";
     list.replaceChildren(...found.map(item));
@@ -81,13 +81,13 @@ export function setUpHelp(keys, changed) {
   const lines = [
     ["Enter", "save what is typed"],
     ["=", "take the model's guess as the label"],
-    ["s", "skip the row: it is not asked again"],
-    ["n", "not sure: remembered, and not learned from"],
-    ["u", "undo the last answer; Ctrl+Z, too"],
+    ["s", "skip the row: it is not shown again"],
+    ["n", "not sure: stored, but not learned from"],
+    ["u", "undo the last answer; also Ctrl+Z"],
     ["b", "several rows at once, or one by one again"],
     ["/", "search for a row"],
-    ["Esc", "leave a field, so that single keys act again"],
-    ["?", "these words; H, too"],
+    ["Esc", "leave a field, so that single keys work again"],
+    ["?", "this help; also H"],
   ];
 
   function fill() {
@@ -108,12 +108,12 @@ export function setUpHelp(keys, changed) {
 }
 
 // Resolves to true if the person's own answer is to replace the one that is stored.
-export function askWhoseAnswer(row, theirs, mine, when) {
+export function chooseAnswer(row, theirs, mine, when) {
   const dialog = find("conflict-dialog");
   const time = when ? ` at ${new Date(when).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}` : "";
   find("conflict-words").textContent =
     `${rowName(row)} was answered in another tab or by somebody else${time}, after it was shown here. ` +
-    "Which answer counts?";
+    "Which answer should be kept?";
   find("theirs").textContent = theirs;
   find("mine").textContent = mine;
   return new Promise(done => {

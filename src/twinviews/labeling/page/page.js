@@ -1,46 +1,46 @@
-// The page: one row or a batch of rows, what is said of them, and what the model makes of it.
+// The page: one row or a batch of rows, the answers to them, and the state of the model.
 
 import { AnswerForm, readNumber } from "./answer.js";
 import { BatchItem } from "./batch.js";
 import { Facts, neighbourItem } from "./card.js";
 import { drawCurve } from "./curve.js";
-import { askWhoseAnswer, offerFile, setUpFiles, setUpHelp, setUpSearch } from "./dialogs.js";
+import { chooseAnswer, offerFile, setUpFiles, setUpHelp, setUpSearch } from "./dialogs.js";
 import { apart, button, find, make } from "./elements.js";
 import { Keys } from "./keys.js";
-import { Unreachable, Wire } from "./wire.js";
-import { answer as inWords, count, rowName, sentence, short, visible } from "./words.js";
+import { Unreachable, Connection } from "./connection.js";
+import { answer as inWords, count, rowName, sentence, short, visible } from "./text.js";
 
-const LOOK = 3000; // milliseconds between looks at what other tabs, other people and the model did
-const LOOKS = 40; // at the model after an answer: it takes a closer look at all labels now and then
+const POLL_INTERVAL = 3000; // milliseconds between questions for news of other tabs, people and the model
+const MOST_POLLS = 40; // after an answer: a full fit may follow, and takes a while
 const CLASSES = "classes"; // id of the list that completes class names
 
-const wire = new Wire(showReach, settleLeftOver);
+const connection = new Connection(showReachability, showLeftOver);
 const keys = new Keys();
 const facts = new Facts(find("facts"));
-const seen = new Map(); // numbers said in this tab, by target
+const entered = new Map(); // numbers entered in this tab, by target
 let state = null;
 let card = null;
 let form = null;
 let items = null; // of the batch; null while rows are shown one by one
-let pressed = 0; // when the key or the pointer went down that the next answer comes from
-let looks = LOOKS; // that are left
+let pressed = 0; // time of the last key or pointer press, from which the delay of an answer counts
+let pollsLeft = MOST_POLLS;
 let leftOver = Promise.resolve();
 
 const target = () => state.targets.find(one => one.name === state.target);
 const newKey = () => crypto.randomUUID();
 
 async function start() {
-  if (!wire.hasToken) {
-    showReach("This page needs its token. Open the whole address that the command printed, with what follows the #.");
+  if (!connection.hasToken) {
+    showReachability("This page needs its token. Open the whole address that the command printed, including the part after the #.");
     return;
   }
   const wanted = new URLSearchParams(location.search).get("target") ?? "";
-  const named = () => wire.patient("/api/state", { target: wanted });
-  showState((await named().catch(() => wire.patient("/api/state", { target: "" }))).state);
-  await wire.flush();
+  const named = () => connection.patient("/api/state", { target: wanted });
+  showState((await named().catch(() => connection.patient("/api/state", { target: "" }))).state);
+  await connection.flush();
   await leftOver;
   await next();
-  setInterval(look, LOOK);
+  setInterval(poll, POLL_INTERVAL);
 }
 
 // Shows all but the card.
@@ -93,12 +93,12 @@ function setText(id, text) {
 
 async function next() {
   if (items) await nextBatch();
-  else showCard((await wire.patient("/api/next", { target: state.target })).card);
+  else showCard((await connection.patient("/api/next", { target: state.target })).card);
 }
 
 function formOf(shown) {
-  if (!seen.has(state.target)) seen.set(state.target, []);
-  return new AnswerForm({ target: target(), card: shown, keys, seen: seen.get(state.target), say, lists: CLASSES });
+  if (!entered.has(state.target)) entered.set(state.target, []);
+  return new AnswerForm({ target: target(), card: shown, keys, entered: entered.get(state.target), submit, lists: CLASSES });
 }
 
 function showCard(fresh) {
@@ -108,7 +108,7 @@ function showCard(fresh) {
   card = fresh;
   form = card && formOf(card);
   setText("row", card ? rowName(card.row) : "Every row is answered");
-  const atTheEnd = "What was said can still be searched for, changed and saved to a file.";
+  const atTheEnd = "Answers can still be searched for, changed and saved to a file.";
   setText("reason", card ? sentence(card.reason) : atTheEnd);
   showSoFar(card);
   facts.show(card ? card.facts : []);
@@ -133,32 +133,32 @@ function showSoFar(shown, elsewhere = false) {
   place.append(on);
 }
 
-async function say(from, answer, text) {
+async function submit(from, answer, text) {
   const began = pressed;
   const shown = from.card;
-  const asked = state.target;
+  const answered = state.target;
   let outcome = null;
   let body = {
-    key: newKey(), target: asked, row: shown.row, answer, value: text,
+    key: newKey(), target: answered, row: shown.row, answer, value: text,
     origin: shown.origin, expects: shown.event, next: items === null,
   };
   while (body && !outcome) {
     try {
-      outcome = await wire.deliver("/api/record", body);
+      outcome = await connection.deliver("/api/record", body);
     } catch (error) {
       if (error.status !== 409) {
         from.fail(error.message);
         return;
       }
-      body = await settle(body, error.answer.current);
+      body = await resolveConflict(body, error.answer.current);
     }
   }
-  looks = LOOKS;
-  if (outcome && answer === "label" && from.isNumber) seen.get(asked).push(readNumber(text));
-  if (state.target !== asked) return; // another one is shown by now
+  pollsLeft = MOST_POLLS;
+  if (outcome && answer === "label" && from.isNumber) entered.get(answered).push(readNumber(text));
+  if (state.target !== answered) return; // another one is shown by now
   const words = inWords(answer, text);
-  showState(outcome ? outcome.state : (await wire.patient("/api/state", { target: asked })).state);
-  const said = outcome ? `Saved for row ${count(shown.row + 1)}: ${words}.` : "The stored answer stays.";
+  showState(outcome ? outcome.state : (await connection.patient("/api/state", { target: answered })).state);
+  const said = outcome ? `Saved for row ${count(shown.row + 1)}: ${words}.` : "The stored answer is kept.";
   if (items) afterItem(from, outcome ? words : "as it was stored", outcome?.event, said);
   else if (card === shown) {
     if (outcome) showCard(outcome.card);
@@ -168,18 +168,18 @@ async function say(from, answer, text) {
   }
 }
 
-// From the key that answered a row until the next one is painted.
+// Records the delay from the key that answered a row until the next row is painted.
 function measure(began) {
   requestAnimationFrame(() =>
     requestAnimationFrame(() => performance.measure("label-to-next", { start: began, end: performance.now() })));
 }
 
-// Another answer is stored already. Gives what is to be sent to replace it, or null to keep it.
-async function settle(body, current) {
+// Another answer is stored already. Returns the body that replaces it, or null to keep it.
+async function resolveConflict(body, current) {
   const theirs = current ? inWords(current.entry.answer, current.entry.value) : "no answer";
   const mine = inWords(body.answer, body.value);
   if (current && sameAnswer(body, current.entry)) return null;
-  if (!(await askWhoseAnswer(body.row, theirs, mine, current?.time))) return null;
+  if (!(await chooseAnswer(body.row, theirs, mine, current?.time))) return null;
   return { ...body, key: newKey(), expects: current?.number ?? 0 };
 }
 
@@ -188,14 +188,14 @@ function sameAnswer(mine, theirs) {
   return typeof theirs.value === "number" ? readNumber(mine.value) === theirs.value : mine.value === theirs.value;
 }
 
-// What was typed before a reload, and has reached the server now.
-function settleLeftOver(item, { answer, error }) {
+// Shows what became of an answer from before a reload, which has reached the server now.
+function showLeftOver(item, { answer, error }) {
   if (answer) {
     if (answer.state.target === state.target) showState(answer.state);
-    const what = item.path === "/api/undo" ? "The undo" : `What was said of row ${count(item.body.row + 1)}`;
+    const what = item.path === "/api/undo" ? "The undo" : `The answer to row ${count(item.body.row + 1)}`;
     setText("status", `${what} had to wait, and is stored now.`);
   } else if (error.status === 409) {
-    leftOver = settle(item.body, error.answer.current).then(body => body && wire.deliver(item.path, body));
+    leftOver = resolveConflict(item.body, error.answer.current).then(body => body && connection.deliver(item.path, body));
   } else {
     setText("status", error.message);
   }
@@ -208,7 +208,7 @@ async function undo() {
   }
   let outcome;
   try {
-    outcome = await wire.deliver("/api/undo", { target: state.target, key: newKey() });
+    outcome = await connection.deliver("/api/undo", { target: state.target, key: newKey() });
   } catch (error) {
     setText("status", error.message);
     return;
@@ -218,7 +218,7 @@ async function undo() {
     setText("status", "There is nothing to undo.");
     return;
   }
-  looks = LOOKS;
+  pollsLeft = MOST_POLLS;
   const item = items?.find(one => one.card.row === outcome.card.row);
   if (item) {
     item.open(outcome.card);
@@ -227,7 +227,7 @@ async function undo() {
     if (items) leaveBatch();
     showCard(outcome.card);
   }
-  setText("status", `Took back the answer to row ${count(outcome.card.row + 1)}.`);
+  setText("status", `Undid the answer to row ${count(outcome.card.row + 1)}.`);
 }
 
 async function toggleBatch() {
@@ -253,7 +253,7 @@ function showMode() {
 }
 
 async function nextBatch() {
-  const { cards } = await wire.patient("/api/batch", { target: state.target, k: find("list-size").value });
+  const { cards } = await connection.patient("/api/batch", { target: state.target, k: find("list-size").value });
   if (!items) return;
   items = cards.map(one => new BatchItem(one, formOf));
   find("items").replaceChildren(...items.map(item => item.element));
@@ -277,14 +277,14 @@ function afterItem(from, words, event, said) {
 }
 
 async function reopen(item) {
-  const { card: now } = await wire.patient("/api/card", { target: state.target, row: item.card.row });
+  const { card: now } = await connection.patient("/api/card", { target: state.target, row: item.card.row });
   item.open({ ...now, origin: item.card.origin, reason: item.card.reason });
   item.focus();
 }
 
 async function open(row) {
   try {
-    const chosen = await wire.get("/api/card", { target: state.target, row });
+    const chosen = await connection.get("/api/card", { target: state.target, row });
     if (items) leaveBatch();
     showCard(chosen.card);
     setText("status", `${rowName(row)} is shown.`);
@@ -295,49 +295,49 @@ async function open(row) {
 
 async function switchTo(name) {
   history.replaceState(null, "", `?${new URLSearchParams({ target: name })}`);
-  showState((await wire.patient("/api/state", { target: name })).state);
+  showState((await connection.patient("/api/state", { target: name })).state);
   await next();
 }
 
-// What other tabs, other people and the model did since.
-async function look() {
-  if (!state || document.visibilityState !== "visible" || form?.busy || wire.kept.length) return;
+// Asks for news of other tabs, other people and the model.
+async function poll() {
+  if (!state || document.visibilityState !== "visible" || form?.busy || connection.kept.length) return;
   try {
-    const { version } = await wire.get("/api/version");
+    const { version } = await connection.get("/api/version");
     const news = version !== state.version;
-    if (!news && looks-- <= 0) return;
-    const asked = state.target;
-    const fresh = (await wire.get("/api/state", { target: asked })).state;
-    if (form?.busy || state.target !== asked || fresh.version < state.version) return;
+    if (!news && pollsLeft-- <= 0) return;
+    const polled = state.target;
+    const fresh = (await connection.get("/api/state", { target: polled })).state;
+    if (form?.busy || state.target !== polled || fresh.version < state.version) return;
     const guesses = card?.guess === null && fresh.model !== state.model;
     showState(fresh);
     if (items || !card || !(news || guesses)) return;
-    looks = LOOKS;
+    pollsLeft = MOST_POLLS;
     const shown = card;
-    const now = (await wire.get("/api/card", { target: asked, row: shown.row })).card;
+    const now = (await connection.get("/api/card", { target: polled, row: shown.row })).card;
     if (card !== shown || form.busy) return;
     if (now.event !== shown.event) showSoFar(now, true);
     else if (guesses && isIdle()) showCard({ ...shown, guess: now.guess });
   } catch {
-    // The banner tells what keeps the server from answering, and the next look tries again.
+    // The banner shows why the server does not respond, and the next poll tries again.
   }
 }
 
-// Whether the form may be drawn anew without taking something out of the person's hands.
+// Whether the form may be replaced without losing something that the person is doing.
 function isIdle() {
   const { activeElement: here } = document;
   return !form.field.value && [document.body, find("answer"), form.field].includes(here);
 }
 
-function showReach(words) {
+function showReachability(words) {
   const banner = find("banner");
-  const waiting = words && wire?.kept?.length ? " What you said is kept here and will be stored when it answers." : "";
+  const waiting = words && connection?.kept?.length ? " Your answers are kept here and will be stored when it responds." : "";
   const text = words ? words + waiting : "";
   if (banner.textContent !== text) banner.textContent = text;
   banner.hidden = !words;
 }
 
-// The form that a key is for: of the batch, the one that has the focus, or the first that is open.
+// The form that a key is for: in a batch, the one that has the focus, or the first that is open.
 function formInUse() {
   if (!items) return form;
   const here = items.find(item => !item.done && item.element.contains(document.activeElement));
@@ -387,32 +387,32 @@ document.addEventListener("keydown", event => {
 document.addEventListener("pointerdown", event => (pressed = event.timeStamp), { capture: true });
 
 const openSearch = setUpSearch(
-  async text => (await wire.get("/api/search", { target: state.target, q: text })).found, open);
+  async text => (await connection.get("/api/search", { target: state.target, q: text })).found, open);
 const openHelp = setUpHelp(keys, () => {
   showKeys();
   if (card) showCard(card);
 });
 const openFiles = setUpFiles({
   async save(kind) {
-    const [name, blob] = await wire.file("/api/export", { form: kind });
+    const [name, blob] = await connection.file("/api/export", { form: kind });
     offerFile(name, blob);
-    return `${name} is handed to the browser.`;
+    return `${name} is passed to the browser.`;
   },
   async take(file) {
-    const asked = { target: state.target, name: file.name };
-    const { imported, state: fresh } = await wire.upload("/api/import", asked, file);
+    const query = { target: state.target, name: file.name };
+    const { imported, state: fresh } = await connection.upload("/api/import", query, file);
     showState(fresh);
     await next();
     return imported.words;
   },
   async add(wanted) {
-    await wire.post("/api/targets", wanted);
+    await connection.post("/api/targets", wanted);
     await switchTo(wanted.name);
     return `${short(visible(wanted.name))} is a target now, and is shown.`;
   },
 });
 
-document.addEventListener("visibilitychange", look);
+document.addEventListener("visibilitychange", poll);
 find("undo").addEventListener("click", undo);
 find("search").addEventListener("click", openSearch);
 find("batch").addEventListener("click", toggleBatch);
@@ -425,7 +425,7 @@ window.addEventListener("unhandledrejection", event => {
   if (!(event.reason instanceof Unreachable)) setText("status", event.reason.message);
 });
 window.addEventListener("beforeunload", event => {
-  if (wire.kept.length) event.preventDefault(); // closing the tab would lose what is not stored yet
+  if (connection.kept.length) event.preventDefault(); // closing the tab would lose what is not stored yet
 });
 
 start();

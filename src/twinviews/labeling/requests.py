@@ -1,4 +1,4 @@
-"""What may be asked of the server: every field known, of its type and of bounded size, or an error."""
+"""Fields of requests, read strictly: each known, of its type and of bounded size, or an error."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from typing import Any, get_args
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
-from twinviews.labeling.entries import LONGEST_KEY, Answer, Entry, Origin, Target, Task
+from twinviews.labeling.entries import LONGEST_KEY, Answer, Entry, LabelTarget, Origin, Task
 
-Check = Callable[
-    [Any], Any
-]  # the value as it is used, or a ValueError that ends a sentence on its field
+# Returns the value as it is used, or raises a ValueError that continues a sentence about its field.
+Check = Callable[[Any], Any]
 
-# Beyond it a number in JSON is no longer the one that the page meant.
+# JavaScript has larger whole numbers only approximately.
 _LARGEST = 2**53 - 1
 _LONGEST = 10_000
 _MOST_ROWS = 1000
@@ -28,6 +27,7 @@ class TooLargeError(Exception):
 
 
 async def body_of(request: Request, most: int) -> bytes:
+    """The body of a request, of at most so many bytes."""
     content = bytearray()
     async for part in request.stream():
         content += part
@@ -55,16 +55,17 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def query_of(query: QueryParams) -> dict[str, str]:
+    """The fields of an address, each given once."""
     given = query.multi_items()
     if len(dict(given)) < len(given):
         raise ValueError("Each name may be given once.")
     return dict(given)
 
 
-def checked(
+def checked_fields(
     given: Mapping[str, Any], needed: Mapping[str, Check], optional: Mapping[str, Check] | None = None
 ) -> dict[str, Any]:
-    """Each field as its check gives it; a field that is missing or not known is an error."""
+    """Each field as its check returns it; a field that is missing or not known is an error."""
     checks = {**needed, **(optional or {})}
     if unknown := sorted(given.keys() - checks.keys()):
         raise ValueError(f"{unknown[0][:50]!r} is not known here: {', '.join(checks) or 'nothing'} is.")
@@ -108,13 +109,14 @@ def count(value: Any) -> int:
 
 
 def written_count(value: str) -> int:
-    """A whole number as it stands in an address."""
+    """A whole number in an address."""
     if not (value.isascii() and value.isdigit() and len(value) <= len(str(_LARGEST))):
         raise ValueError("must be a whole number from 0")
     return count(int(value))
 
 
 def written_rows(value: str) -> tuple[int, ...]:
+    """Row numbers in an address, separated by commas."""
     rows = value.split(",") if value else []
     if len(rows) > _MOST_ROWS:
         raise ValueError(f"must be at most {_MOST_ROWS} rows")
@@ -163,9 +165,11 @@ _ENTRY: dict[str, Check] = {
 }
 
 
-def entry_of(fields: Mapping[str, Any], target_named: Callable[[str], Target]) -> tuple[Entry, bool]:
-    """What a person said of a row, and whether the next card is wanted. A target reads its labels."""
-    found = checked(fields, _ENTRY, {"next": yes_or_no})
+def entry_of(
+    fields: Mapping[str, Any], target_named: Callable[[str], LabelTarget]
+) -> tuple[Entry, bool]:
+    """The entry of a request, and whether the next card is wanted."""
+    found = checked_fields(fields, _ENTRY, {"next": yes_or_no})
     wants_card = found.pop("next", True)
     if (found["answer"] == "label") != (found["value"] is not None):
         raise ValueError("'value' must be text if the answer is a label, and null if it is not.")
@@ -174,6 +178,7 @@ def entry_of(fields: Mapping[str, Any], target_named: Callable[[str], Target]) -
     return Entry(**found), wants_card
 
 
-def target_of(fields: Mapping[str, Any]) -> Target:
+def target_of(fields: Mapping[str, Any]) -> LabelTarget:
+    """The target of a request that adds one."""
     needed = {"name": name, "task": one_of(*get_args(Task))}
-    return Target(**checked(fields, needed, {"classes": _class_names}))
+    return LabelTarget(**checked_fields(fields, needed, {"classes": _class_names}))

@@ -1,4 +1,4 @@
-"""A process that fits while the page answers."""
+"""A process that fits models while the page answers requests."""
 
 from __future__ import annotations
 
@@ -16,27 +16,29 @@ from threadpoolctl import threadpool_limits
 
 from twinviews._system.child_processes import end_with_parent
 from twinviews.labeling.entries import Task
-from twinviews.labeling.study import Labels, Study, make_study
+from twinviews.labeling.full_fit import FullFit, RowLabels, fit_fully
 
-_KILLED = "the process that fits was ended. Is there too little memory?"
+_KILLED = "the fitting process was killed. Is there too little memory?"
 
 
-class Job(NamedTuple):
+class FitJob(NamedTuple):
+    """What a full fit needs besides the candidate rows."""
+
     target: str
     task: Task
-    labels: Labels
+    labels: RowLabels
     seed: int
 
 
-class Background:
-    """One study at a time. The process ends when this one does, even in the middle of a fit.
+class FittingProcess:
+    """One full fit at a time. The process ends when this one does, even in the middle of a fit.
 
-    If it is killed itself, as by a system that is short of memory, the next study starts another one.
+    If it is killed, as by a system that is short of memory, the next request starts another one.
     """
 
-    def __init__(self, X: np.ndarray, done: Callable[[str, Study | str], None]) -> None:
+    def __init__(self, X: np.ndarray, done: Callable[[str, FullFit | str], None]) -> None:
         self._X, self._done = X, done
-        self._asked: Job | None = None
+        self._job: FitJob | None = None
         self._start()
 
     def _start(self) -> None:
@@ -49,15 +51,16 @@ class Background:
 
     @property
     def busy(self) -> bool:
-        return self._asked is not None
+        """Whether a fit is running."""
+        return self._job is not None
 
-    def ask(self, job: Job) -> None:
-        """Begin a study; ``done`` is called with it, or with the reason why there is none."""
+    def request(self, job: FitJob) -> None:
+        """Begin a full fit; ``done`` is called with it, or with the reason why there is none."""
         if not self._process.is_alive():
             self.close()
             self._start()
-        self._asked = job
-        with suppress(OSError):  # it has just ended, as the listener will tell
+        self._job = job
+        with suppress(OSError):  # it has just ended, which the listener notices
             self._pipe.send(job)
 
     def _listen(self, pipe: Connection) -> None:
@@ -66,13 +69,14 @@ class Background:
                 target, outcome = pipe.recv()
             except (EOFError, OSError):
                 break
-            self._asked = None
+            self._job = None
             self._done(target, outcome)
-        if self._asked is not None and not pipe.closed:
-            target, self._asked = self._asked.target, None
+        if self._job is not None and not pipe.closed:
+            target, self._job = self._job.target, None
             self._done(target, _KILLED)
 
     def close(self) -> None:
+        """End the process, even in the middle of a fit."""
         self._pipe.close()
         self._process.terminate()
         self._process.join()
@@ -80,15 +84,15 @@ class Background:
 
 def _work(pipe: Connection, X: np.ndarray) -> None:
     threadpool_limits(1)  # the page's process needs the other cores
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that we work for
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # which lets libraries clean up
     end_with_parent()
     try:
         while True:
             target, task, labels, seed = pipe.recv()
             try:
-                outcome: Study | str = make_study(task, X, labels, seed)
-            except Exception as error:  # the page goes on, and tells it
+                outcome: FullFit | str = fit_fully(task, X, labels, seed)
+            except Exception as error:  # the page goes on, and shows it
                 outcome = str(error) if isinstance(error, ValueError) else repr(error)
             pipe.send((target, outcome))
     except (EOFError, BrokenPipeError):

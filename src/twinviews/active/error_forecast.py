@@ -1,9 +1,8 @@
-"""When to stop: the error now, and what more labels would buy."""
+"""When to stop: the error now, and what more labels would gain."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from twinviews._system.threads import one_blas_thread
 from twinviews.active.learning_curve import LEAST_JUDGED, Estimate, forecast, mean_loss, share_wrong
+from twinviews.active.model_view import check_rows, has_ensemble, views_alone
 from twinviews.passes.targets import as_array, missing_labels
 
-# Fits with fewer labels that the curve shows, and the least of their labels.
+# Points of the learning curve, and the fewest labels of a fit.
 _SIZES = 8
 LEAST_LABELS = 10
 FOLDS = 10
@@ -25,11 +25,11 @@ FOLDS = 10
 class ErrorForecast(NamedTuple):
     """Root mean squared errors of numbers, or shares of wrong classes, with 90% intervals."""
 
-    labels: np.ndarray  # (sizes,) the last one is all
+    labels: np.ndarray  # (sizes,) numbers of labels; the last one is all
     curve: list[Estimate]  # the error with so many labels
     more: np.ndarray  # (k,)
     promised: list[Estimate]  # the error to expect with so many more
-    baseline: float  # of always saying the mean, or the commonest class
+    baseline: float  # error of always predicting the mean, or the most frequent class
 
     @property
     def now(self) -> Estimate:
@@ -39,14 +39,14 @@ class ErrorForecast(NamedTuple):
 def forecast_error(
     model: Any, X: Any, y: Any, more: Sequence[int] = (10, 50, 100), *, random: Any = None
 ) -> ErrorForecast:
-    """The error that new rows will meet, how it fell as labels were added, and what more would buy.
+    """The error on new rows, how it fell as labels were added, and what more labels would gain.
 
-    The model is solved again with the first 10 labels, with more, and with all. What each solution
-    loses on the labeled rows, those that it has seen left out a tenth at a time, gives the curve; a
-    power law through it, resampled with it, gives the promise. A model with a committee is judged by
-    its views, whose curve is then brought to the level of the committee, by the errors of both on all
-    labels: that takes half a second instead of minutes. Where rows were suggested, the error is rather
-    too high than too low: leaving one out opens a gap that suggestions had closed.
+    The model is solved again with the first 10 labels, with more, and with all. Its losses on labeled
+    rows, each predicted by a fit without it (tenfold cross-validation), give the curve; a power law
+    through the curve, resampled with it, gives the forecast. For a model with an ensemble the curve is
+    that of its views, multiplied by the ratio of both errors on all labels: that takes half a second
+    instead of minutes. If rows were suggested, the error is biased upwards: leaving a row out opens a
+    gap that the suggestions had closed.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ def forecast_error(
     more : sequence of int, default=(10, 50, 100)
         How many more labels to look ahead to.
     random : array-like of bool of shape (n_labels,), optional
-        Which rows were drawn at random rather than chosen. Only those are judged: rows that were
-        chosen because the model was in doubt are harder than others. By default all are.
+        Which rows were drawn at random. Only these are evaluated: rows that were chosen because the
+        model was uncertain are harder than others. By default all are.
 
     Returns
     -------
@@ -82,8 +82,28 @@ def forecast_error(
     >>> model.relabel(X[:200], y[:200]).loo_error_ ** 0.5  # what it came to
     0.342...
     """
+    X, y, judged = _labeled_rows(model, X, y, random)
+    more_labels = np.asarray(more)
+    if more_labels.ndim != 1 or more_labels.dtype.kind not in "iu" or (more_labels < 1).any():
+        raise ValueError(f"more={more!r} must be whole numbers of at least 1, such as [10, 50].")
+    classes = is_classifier(model)
+    with one_blas_thread(look=False):
+        sizes = _sizes(y, classes)
+        views = views_alone(model)
+        losses = np.array([_losses(views, X, y, size, judged) for size in sizes])
+        views.relabel(X, y)
+        ratio = _error_ratio(model, views, len(y))
+    estimate = share_wrong if classes else mean_loss
+    curve = [_error(estimate(row), ratio, classes) for row in losses]
+    ahead = forecast(sizes, losses, more_labels, squared=not classes)
+    promised = [_error(one, ratio, classes) for one in ahead]
+    return ErrorForecast(sizes, curve, more_labels, promised, _baseline(y, judged, classes))
+
+
+def _labeled_rows(model: Any, X: Any, y: Any, random: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+    """The rows that have a label, their labels, and which of them are evaluated; checked."""
     check_is_fitted(model)
-    model._as_numbers(X)
+    check_rows(model, X)
     y = as_array(y)
     check_consistent_length(X, y)
     at_random = np.ones(len(y), bool) if random is None else np.asarray(random, bool)
@@ -103,21 +123,7 @@ def forecast_error(
             f"{len(y)} labels, {len(judged)} of them of rows drawn at random, are too few to judge by. "
             f"Label {LEAST_LABELS} rows, at least {LEAST_JUDGED} of them at random."
         )
-    more_labels = np.asarray(more)
-    if more_labels.ndim != 1 or more_labels.dtype.kind not in "iu" or (more_labels < 1).any():
-        raise ValueError(f"more={more!r} must be whole numbers of at least 1, such as [10, 50].")
-    classes = is_classifier(model)
-    with one_blas_thread(look=False):
-        sizes = _sizes(y, classes)
-        views = views_alone(model)
-        losses = np.array([_losses(views, X, y, size, judged) for size in sizes])
-        views.relabel(X, y)
-        level = _level(model, views, len(y))
-    estimate = share_wrong if classes else mean_loss
-    curve = [_at_level(estimate(row), level, classes) for row in losses]
-    found = forecast(sizes, losses, more_labels, squared=not classes)
-    promised = [_at_level(one, level, classes) for one in found]
-    return ErrorForecast(sizes, curve, more_labels, promised, _baseline(y, judged, classes))
+    return X, y, judged
 
 
 def _sizes(y: np.ndarray, classes: bool) -> np.ndarray:
@@ -133,18 +139,11 @@ def _sizes(y: np.ndarray, classes: bool) -> np.ndarray:
     return np.unique(np.geomspace(least, len(y), _SIZES).round().astype(np.int64))
 
 
-def views_alone(model: Any) -> Any:
-    """A copy that relabels by its views alone, in milliseconds."""
-    views = copy(model)
-    views._unlabeled_sample = None
-    return views
-
-
 def _losses(views: Any, X: Any, y: np.ndarray, size: int, judged: np.ndarray) -> np.ndarray:
-    """(judged,) what the fit with the first labels loses on rows that it has not seen.
+    """(judged,) losses of the fit with the first labels, on rows that it has not seen.
 
-    Those that it has seen, a fit without the tenth of the labels that they are in predicts; it chooses
-    its ridge again, as a choice made with a label would flatter that label.
+    A row that it has seen is predicted by a fit without the fold that holds the row. That fit chooses
+    its ridge again: a ridge chosen with the row's label would make the error look smaller.
     """
     losses = np.full(len(y), np.nan)
     parts = [(np.arange(size), judged[judged >= size])]
@@ -153,11 +152,11 @@ def _losses(views: Any, X: Any, y: np.ndarray, size: int, judged: np.ndarray) ->
         parts.append((np.setdiff1d(np.arange(size), left_out), np.intersect1d(left_out, judged)))
     for seen, unseen in parts:
         if len(unseen):
-            said = _predict(views, X, y, seen, unseen)
+            predicted = _predict(views, X, y, seen, unseen)
             if is_classifier(views):
-                losses[unseen] = said.astype(object) != y[unseen].astype(object)
+                losses[unseen] = predicted.astype(object) != y[unseen].astype(object)
             else:
-                losses[unseen] = np.square(said - y[unseen].astype(np.float64))
+                losses[unseen] = np.square(predicted - y[unseen].astype(np.float64))
     return losses[judged]
 
 
@@ -168,22 +167,22 @@ def _predict(views: Any, X: Any, y: np.ndarray, seen: np.ndarray, unseen: np.nda
     return views.predict(_safe_indexing(X, unseen))
 
 
-def _level(model: Any, views: Any, n: int) -> float:
-    """How the model's error compares to that of its views, on all labels.
+def _error_ratio(model: Any, views: Any, n: int) -> float:
+    """The model's leave-one-out error, divided by that of its views.
 
-    Of classes, one wrong row more on either side: none at all would promise that none ever will be.
+    For classes add one error to both counts, so that zero errors do not imply zero risk.
     """
-    if model._ensembles is None or not views.loo_error_ > 0:
+    if not has_ensemble(model) or not views.loo_error_ > 0:
         return 1.0
-    more = 1 / n if is_classifier(model) else 0.0
-    return float((model.loo_error_ + more) / (views.loo_error_ + more))
+    one_error = 1 / n if is_classifier(model) else 0.0
+    return float((model.loo_error_ + one_error) / (views.loo_error_ + one_error))
 
 
-def _at_level(loss: Estimate, level: float, classes: bool) -> Estimate:
-    """As it would be of the committee; of numbers, the root of it."""
+def _error(loss: Estimate, ratio: float, classes: bool) -> Estimate:
+    """The model's error from the mean loss of its views; for numbers, the root of it."""
     if classes:
-        return Estimate(*(min(part * level, 1.0) for part in loss))
-    return Estimate(*(part * level for part in loss)).root()
+        return Estimate(*(min(part * ratio, 1.0) for part in loss))
+    return Estimate(*(part * ratio for part in loss)).root()
 
 
 def _baseline(y: np.ndarray, judged: np.ndarray, classes: bool) -> float:

@@ -1,8 +1,8 @@
-// Numbers and shares as a person reads them.
+// Numbers, shares and answers as text.
 
 const DIGITS = 3;
 const LONGEST = 60;
-// Marks that hide, break lines or turn the direction of text around: of the reader's eye, too.
+// Invisible characters, line breaks, and marks that turn the direction of text.
 const HIDING = /[\p{Cc}\p{Cs}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 const SPELLED = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 

@@ -1,4 +1,4 @@
-"""What a file of labels says of which rows."""
+"""A file with labels that is imported: which answers it has for which rows."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ import pyarrow.compute as pc
 
 from twinviews.encoding.facts import kind_of
 from twinviews.encoding.values import as_days, as_numbers, as_words
-from twinviews.labeling.entries import Answer, Origin, Target
-from twinviews.labeling.pool import Pool
+from twinviews.labeling.entries import Answer, LabelTarget, Origin
+from twinviews.labeling.label_export import LIST_COLUMNS
+from twinviews.labeling.table_copy import TableCopy
 from twinviews.reading import Reading, ReadingOptions, read
 
-# Columns of a file with a line for each label; such a file is written by ``transfer.export_labels``.
-LIST_COLUMNS = ("row", "target", "answer", "value", "origin", "time")
-_LEAST_OF_A_LIST = {"row", "target", "value"}
-# In front of text that a spreadsheet would take for a formula, written by ``reading.write``.
+# Columns by which a list of labels is known.
+_LIST_NEEDS = {"row", "target", "value"}
+# ``reading.write`` puts it before text that a spreadsheet would take for a formula.
 _APOSTROPHE = re.compile(r"^'(?=[=+\-@\t\r])")
-# Between numbers, relative, and moments, in days, that were written and read by other programs.
-_NUMBERS_DIFFER, _MOMENTS_DIFFER = 1e-6, 1 / 86_400
+# Largest differences that writing and reading by other programs makes: of numbers, relative, and of
+# times, in days.
+_NUMBERS_DIFFER, _TIMES_DIFFER = 1e-6, 1 / 86_400
 
 
-class Said(NamedTuple):
-    """Of one row."""
+class ImportedAnswer(NamedTuple):
+    """The answer of a file for one row."""
 
     row: int
     answer: Answer
@@ -36,25 +37,27 @@ class Said(NamedTuple):
     origin: Origin
 
 
-class Incoming(NamedTuple):
-    said: list[Said]  # each row once
-    of_others: int  # lines about other targets
+class ImportedFile(NamedTuple):
+    """The answers of a file for one target."""
+
+    answers: list[ImportedAnswer]  # one for each row
+    n_other_targets: int  # lines about other targets
 
 
-def read_labels(
-    name: str, content: bytes, target: Target, pool: Pool, besides: Collection[str]
-) -> Incoming:
-    """Of a file in any format that is read: a list of labels, or a table with the target's column.
+def read_imported_file(
+    name: str, content: bytes, target: LabelTarget, table: TableCopy, excluded: Collection[str]
+) -> ImportedFile:
+    """The answers of a file in any format: a list of labels, or a table with the target's column.
 
-    A table says by a column "row" which rows it speaks of, counted from 1, or has all rows of the pool
-    in their order; then its other columns, ``besides`` those of targets, must hold what the pool's do.
+    A table has a column "row" with the numbers of its rows, counted from 1, or it has all rows in their
+    order; then its columns, except for the ``excluded`` ones, must hold the same values.
     """
-    found = _read(name, content, target, pool, missing=None)
+    found = _read(name, content, target, table, missing=None)
     names = {_plain(one).strip(): one for one in found.dataset.schema.names}
-    if names.keys() >= _LEAST_OF_A_LIST:
-        # Every letter counts: a class may be called NA.
-        found = _read(name, content, target, pool, missing=())
-        return _of_list(name, found, names, target, pool.n_rows)
+    if names.keys() >= _LIST_NEEDS:
+        # A class may be called NA.
+        found = _read(name, content, target, table, missing=())
+        return _read_list(name, found, names, target, table.n_rows)
     if target.name not in names:
         raise ValueError(
             f"{name} has no column {target.name!r}. Give it one, with a line for each row of the table "
@@ -62,25 +65,27 @@ def read_labels(
         )
     with found.plain_errors():
         labels = _text(found, names[target.name])
-        if "row" in names and "row" not in pool.schema.names:
+        if "row" in names and "row" not in table.schema.names:
             rows = _text(found, names["row"])
         else:
             rows = None
-            _check_same_rows(name, found, names, target, pool, besides)
-    said = []
+            _check_same_rows(name, found, names, target, table, excluded)
+    answers = []
     for line in np.flatnonzero(np.asarray(labels.is_valid())).tolist():
         with _in_line(name, line):
-            row = line if rows is None else _row(rows[line].as_py(), pool.n_rows)
+            row = line if rows is None else _row(rows[line].as_py(), table.n_rows)
             value = target.read(_plain(labels[line].as_py()))
-            said.append((line, Said(row, "label", value, "imported")))
-    return Incoming(_each_once(name, said), 0)
+            answers.append((line, ImportedAnswer(row, "label", value, "imported")))
+    return ImportedFile(_each_row_once(name, answers), 0)
 
 
 def _read(
-    name: str, content: bytes, target: Target, pool: Pool, missing: tuple[str, ...] | None
+    name: str, content: bytes, target: LabelTarget, table: TableCopy, missing: tuple[str, ...] | None
 ) -> Reading:
-    """With text where labels and row numbers are, and what the pool has everywhere else."""
-    known = {field.name: kind_of(field.type) for field in pool.schema if kind_of(field.type) != "empty"}
+    """The file, with labels and row numbers as text and other columns of the table's kinds."""
+    known = {
+        field.name: kind_of(field.type) for field in table.schema if kind_of(field.type) != "empty"
+    }
     text = dict.fromkeys((*LIST_COLUMNS, target.name), "category")
     others = {other: kind for other, kind in known.items() if other not in text}
     header = content.partition(b"\n")[0]
@@ -88,17 +93,19 @@ def _read(
     options = ReadingOptions(delimiter=delimiter, expected={**others, **text}, missing=missing)
     try:
         return read("-", options, stream=io.BytesIO(content))
-    except ValueError as error:  # which calls what comes without a name standard input
+    except ValueError as error:  # in which a stream is called standard input
         raise ValueError(str(error).replace("standard input", name)) from error
 
 
-def _of_list(name: str, found: Reading, names: dict[str, str], target: Target, n_rows: int) -> Incoming:
+def _read_list(
+    name: str, found: Reading, names: dict[str, str], target: LabelTarget, n_rows: int
+) -> ImportedFile:
     with found.plain_errors():
         columns = {one: _text(found, names[one]).to_pylist() for one in LIST_COLUMNS if one in names}
     n_lines = len(columns["row"])
     for one in LIST_COLUMNS:
         columns.setdefault(one, [None] * n_lines)
-    said = []
+    answers = []
     for line in range(n_lines):
         if _plain(columns["target"][line] or "") != target.name:
             continue
@@ -111,14 +118,14 @@ def _of_list(name: str, found: Reading, names: dict[str, str], target: Target, n
             origin = columns["origin"][line] or "imported"
             if origin not in get_args(Origin):
                 raise ValueError(f"origin {origin!r} must be one of {', '.join(get_args(Origin))}.")
-            said.append((line, Said(row, answer, value, origin)))  # type: ignore[arg-type]
-    if not said:
+            answers.append((line, ImportedAnswer(row, answer, value, origin)))  # type: ignore[arg-type]
+    if not answers:
         targets = sorted({repr(_plain(one)) for one in columns["target"] if one is not None})
         raise ValueError(
             f"{name} has no labels of {target.name!r}, but of {', '.join(targets[:8]) or 'nothing'}. "
             f"Choose the target first, then the file."
         )
-    return Incoming(_each_once(name, said), n_lines - len(said))
+    return ImportedFile(_each_row_once(name, answers), n_lines - len(answers))
 
 
 def _text(found: Reading, column: str) -> pa.ChunkedArray:
@@ -126,7 +133,7 @@ def _text(found: Reading, column: str) -> pa.ChunkedArray:
 
 
 def _plain(text: str) -> str:
-    """Without what writing has put in front of it."""
+    """A text without the apostrophe that writing has put before it."""
     return _APOSTROPHE.sub("", text)
 
 
@@ -148,16 +155,18 @@ def _row(text: str | None, n_rows: int) -> int:
     return int(number) - 1
 
 
-def _each_once(name: str, lines: Sequence[tuple[int, Said]]) -> list[Said]:
-    """A row may be named twice only if the same is said of it."""
-    found: dict[int, Said] = {}
-    for line, said in lines:
-        before = found.setdefault(said.row, said)
-        if before[:3] != said[:3]:
-            one, other = (each.answer if each.value is None else each.value for each in (before, said))
+def _each_row_once(name: str, lines: Sequence[tuple[int, ImportedAnswer]]) -> list[ImportedAnswer]:
+    """The answers, one for each row; an error if a row has two different ones."""
+    found: dict[int, ImportedAnswer] = {}
+    for line, answer in lines:
+        before = found.setdefault(answer.row, answer)
+        if before[:3] != answer[:3]:
+            one, other = (
+                each.answer if each.value is None else each.value for each in (before, answer)
+            )
             with _in_line(name, line):
                 raise ValueError(
-                    f"row {said.row + 1:,} of the table is named twice, as {one!r} and as {other!r}. "
+                    f"row {answer.row + 1:,} of the table is named twice, as {one!r} and as {other!r}. "
                     f"Keep one of them."
                 )
     return list(found.values())
@@ -167,35 +176,35 @@ def _check_same_rows(
     name: str,
     found: Reading,
     names: dict[str, str],
-    target: Target,
-    pool: Pool,
-    besides: Collection[str],
+    target: LabelTarget,
+    table: TableCopy,
+    excluded: Collection[str],
 ) -> None:
-    """That a table without row numbers has the rows of the pool in their order."""
+    """Raise an error if a file without row numbers has other rows than the table."""
     numbers = "Give it a column row with the numbers of the rows, counted from 1"
-    if found.n_rows != pool.n_rows:
+    if found.n_rows != table.n_rows:
         raise ValueError(
-            f"{name} has {found.n_rows:,} rows, and the table has {pool.n_rows:,}. {numbers}."
+            f"{name} has {found.n_rows:,} rows, and the table has {table.n_rows:,}. {numbers}."
         )
-    apart = {target.name, *besides}
-    shared = [one for one in pool.schema.names if one in names and one not in apart]
+    not_compared = {target.name, *excluded}
+    shared = [one for one in table.schema.names if one in names and one not in not_compared]
     start = 0
-    with Pool(found) as given:
-        for batch in pool.batches(shared):
+    with TableCopy(found) as given:
+        for batch in table.batches(shared):
             rows = given.rows(np.arange(start, start + batch.num_rows))
             for one in shared:
                 ours, theirs = batch.column(one), rows.column(names[one]).combine_chunks()
-                unlike = _first_unlike(one, ours, theirs)
-                if unlike is not None:
-                    with _in_line(name, start + unlike):
+                different = _first_difference(one, ours, theirs)
+                if different is not None:
+                    with _in_line(name, start + different):
                         raise ValueError(
-                            f"{one} is {theirs[unlike]}, and in that row of the table it is "
-                            f"{ours[unlike]}. {numbers}, or leave out all columns but {target.name}."
+                            f"{one} is {theirs[different]}, and in that row of the table it is "
+                            f"{ours[different]}. {numbers}, or leave out all columns but {target.name}."
                         )
             start += batch.num_rows
 
 
-def _first_unlike(name: str, ours: pa.Array, theirs: pa.Array) -> int | None:
+def _first_difference(name: str, ours: pa.Array, theirs: pa.Array) -> int | None:
     kind = kind_of(ours.type)
     if kind == "category":
         words = [pc.utf8_trim_whitespace(as_words(one)) for one in (ours, theirs)]
@@ -204,7 +213,7 @@ def _first_unlike(name: str, ours: pa.Array, theirs: pa.Array) -> int | None:
         same = np.asarray(pc.fill_null(pc.equal(*words), False)) | (blank[0] & blank[1])
     elif kind == "date":
         x, y = as_days(name, ours), as_days(name, theirs)
-        same = np.isclose(x, y, rtol=0, atol=_MOMENTS_DIFFER, equal_nan=True)
+        same = np.isclose(x, y, rtol=0, atol=_TIMES_DIFFER, equal_nan=True)
     else:
         x, y = as_numbers(name, ours), as_numbers(name, theirs)
         same = np.isclose(x, y, rtol=_NUMBERS_DIFFER, atol=0, equal_nan=True)

@@ -1,4 +1,4 @@
-"""The rows of a table: any of them at once, all of them as a stream."""
+"""A copy of a table on disk, from which any rows can be read at once, or all as a stream."""
 
 from __future__ import annotations
 
@@ -6,31 +6,29 @@ import errno
 import mmap
 import shutil
 import tempfile
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, Any, Self
 
 import numpy as np
 import pyarrow as pa
 
-from twinviews.labeling.digest import row_digests
-from twinviews.labeling.search import matching, row_number, terms_of
 from twinviews.reading import Reading
 from twinviews.tables.arrow import ArrowTable, Selection
 
 BATCH_ROWS = 65_536
 
 
-class Pool:
-    """A table, copied once to a file from which any row can be picked without reading the others.
+class TableCopy:
+    """A table, copied once to a file from which any row can be read without reading the others.
 
-    The copy is on the disk of temporary files (``TMPDIR``), uncompressed and mapped into memory. It has
-    no name there, so that it is gone when the pool is closed or forgotten, and however Python ends.
+    The copy is in the folder of temporary files (``TMPDIR``), uncompressed and mapped into memory. The
+    file has no name, so it disappears when the copy is closed or forgotten, and however Python ends.
 
     Parameters
     ----------
     reading : Reading
-        Of any format.
+        The table, in any format.
 
     Raises
     ------
@@ -41,7 +39,7 @@ class Pool:
     """
 
     def __init__(self, reading: Reading) -> None:
-        with _no_room_in_words(), tempfile.TemporaryFile(prefix="twinviews-") as file:
+        with _plain_error_on_a_full_disk(), tempfile.TemporaryFile(prefix="twinviews-") as file:
             self._ends = np.cumsum(_write_copy(reading, file))
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         if len(self._ends) == 0:
@@ -57,18 +55,18 @@ class Pool:
         self.close()
 
     def close(self) -> None:
-        """Rows that were handed out can still be read; the copy goes with the last of them."""
+        """Forget the copy; rows that were returned can still be read."""
         self._reader = None
 
-    def rows(self, places: Sequence[int] | np.ndarray) -> pa.Table:
-        """Rows by their places, in the order of these."""
-        wanted = self._checked(places)
+    def rows(self, numbers: Sequence[int] | np.ndarray) -> pa.Table:
+        """The rows of these numbers, counted from 0, in this order."""
+        wanted = self._checked(numbers)
         if len(wanted) == 0:
             return self.schema.empty_table()
         batch_of = np.searchsorted(self._ends, wanted, side="right")
         order = np.argsort(batch_of, kind="stable")
         batches, starts = np.unique(batch_of[order], return_index=True)
-        # Batch by batch: taken from a whole column of text, it would be copied to one piece first.
+        # Batch by batch: taking from a chunked column of text would first copy all of it.
         parts = []
         for batch, some in zip(batches, np.split(order, starts[1:]), strict=True):
             content = self._reader.get_batch(int(batch))
@@ -77,54 +75,22 @@ class Pool:
         back[order] = np.arange(len(order))
         return pa.Table.from_batches(parts, self.schema).take(pa.array(back))
 
-    def _checked(self, places: Sequence[int] | np.ndarray) -> np.ndarray:
-        wanted = np.asarray(places, dtype=np.int64)
+    def _checked(self, numbers: Sequence[int] | np.ndarray) -> np.ndarray:
+        wanted = np.asarray(numbers, dtype=np.int64)
         wrong = wanted[(wanted < 0) | (wanted >= self.n_rows)]
         if len(wrong):
             raise ValueError(f"There is no row {wrong[0] + 1:,}: the table has {self.n_rows:,} rows.")
         return wanted
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """All rows in their order."""
+        """All rows in their order, or some columns of them."""
         for i in range(len(self._ends)):
             batch = self._reader.get_batch(i)
             yield batch if columns is None else batch.select(columns)
 
-    def digest(self, row: int, besides: Collection[str] = ()) -> str:
-        """Of the values of a row, without the columns named in ``besides``."""
-        return self.digests([row], besides)[0]
-
-    def digests(self, places: Sequence[int] | np.ndarray, besides: Collection[str] = ()) -> list[str]:
-        wanted = np.asarray(places, dtype=np.int64)
-        found: list[str] = []
-        for start in range(0, len(wanted), BATCH_ROWS):
-            found += row_digests(self.rows(wanted[start : start + BATCH_ROWS]), besides)
-        return found
-
-    def search(self, query: str, most: int = 50) -> list[int]:
-        """Places of the first rows that a person means.
-
-        ``#12`` and ``12`` are the twelfth row. ``age>3 city="New York" smith`` are rows for which all
-        of that holds: a column with a value (``=``, ``<``, ``>``, ``<=``, ``>=``), or a word in any
-        cell of text, whatever its capitals. ``age=`` finds blanks.
-        """
-        row = row_number(query)
-        if row is not None:
-            return [row] if 0 <= row < self.n_rows else []
-        terms = terms_of(query, self.schema)
-        found: list[int] = []
-        if not terms:
-            return found
-        for start, batch in zip([0, *self._ends[:-1]], self.batches(), strict=True):
-            inside = np.flatnonzero(matching(terms, batch).to_numpy(zero_copy_only=False))
-            found += (start + inside[: most - len(found)]).tolist()
-            if len(found) >= most:
-                break
-        return found
-
 
 def _write_copy(reading: Reading, file: IO[bytes]) -> list[int]:
-    """The lengths of the batches that were written."""
+    """Write all rows, and return the lengths of the batches."""
     lengths: list[int] = []
     with pa.ipc.new_file(file, reading.dataset.schema) as writer:
         for batch in _in_large_batches(_all_rows(reading)):
@@ -137,7 +103,7 @@ def _write_copy(reading: Reading, file: IO[bytes]) -> list[int]:
 
 
 @contextmanager
-def _no_room_in_words() -> Iterator[None]:
+def _plain_error_on_a_full_disk() -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -149,7 +115,7 @@ def _no_room_in_words() -> Iterator[None]:
 
 
 def _all_rows(reading: Reading) -> Iterator[pa.RecordBatch]:
-    """In their order, a few batches or one row group of Parquet in memory at a time."""
+    """All rows in their order; a few batches or one row group of Parquet are in memory at a time."""
     everything = Selection(reading.dataset.schema, None, [], None, raw=True)
     table = ArrowTable(reading.dataset, everything, n_threads=1, progress=False)
     with reading.plain_errors():
@@ -165,7 +131,7 @@ def _check_room(needed: float) -> None:
     free = shutil.disk_usage(folder).free
     if needed > free:
         raise OSError(
-            f"A copy of the table, to pick any row at once, takes about {needed / 1e9:,.1f} GB, and "
+            f"A copy of the table, to read any row quickly, takes about {needed / 1e9:,.1f} GB, and "
             f"{folder} has {free / 1e9:,.1f} GB left. {_MAKE_ROOM}"
         )
 

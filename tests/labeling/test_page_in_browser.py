@@ -14,15 +14,15 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 from sklearn.datasets import load_digits
 
-import label_desks
-from label_desks import EXPORTED, HOSTILE
+import label_sessions
+from label_sessions import EXPORTED, HOSTILE
 
 NARROW, PHONE, SCREEN = 320, 390, 1280
 HEAVIEST = 300_000  # bytes
 
 
 class Served:
-    """A desk in a process of its own."""
+    """A session in a process of its own."""
 
     def __init__(self, command):
         self.command, self.url = command, None
@@ -61,8 +61,8 @@ class Served:
 def serve():
     running = []
 
-    def start(desk):
-        running.append(Served([label_desks.__file__, str(desk)]))
+    def start(session):
+        running.append(Served([label_sessions.__file__, str(session)]))
         return running[-1]
 
     yield start
@@ -195,7 +195,7 @@ def test_a_number_is_read_with_care(serve, visit):
         type_label(page, text)
     page.keyboard.type("4000")
     page.keyboard.press("Enter")
-    expect(note).to_contain_text("4000 is far from what was to be expected (−3 to 2.5)")
+    expect(note).to_contain_text("4000 is far outside the usual range (−3 to 2.5)")
     assert served.state()["labeled"] == 3
     answer_by(page, "Enter")
     assert [served.card(row)["value"] for row in range(4)] == [2, -3, 2.5, 4000]
@@ -250,7 +250,7 @@ def test_single_keys_can_be_turned_off(serve, visit):
     served = serve("digits")
     page = visit(served)
     page.keyboard.press("?")
-    page.get_by_label("Single keys act at once").uncheck()
+    page.get_by_label("Single keys work at once").uncheck()
     page.keyboard.press("Escape")
     page.keyboard.press("3")
     page.keyboard.press("s")
@@ -393,7 +393,7 @@ def test_a_label_waits_for_the_server_and_goes_on_by_itself(serve, visit):
     served.kill()
     page.keyboard.type("5")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert").first).to_contain_text("What you said is kept here")
+    expect(page.get_by_role("alert").first).to_contain_text("Your answers are kept here")
     served.restart()
     expect(page.locator("#row")).to_have_text("Row 2")
     expect(page.locator("#banner")).to_be_hidden()
@@ -407,20 +407,18 @@ def test_what_waits_survives_a_reload_and_is_stored_once(serve, visit):
     page = visit(served, unanswered="**/api/record")
     page.keyboard.type("5")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert").first).to_contain_text("What you said is kept here")
+    expect(page.get_by_role("alert").first).to_contain_text("Your answers are kept here")
     page.unroute_all(behavior="wait")
     page.on("dialog", lambda dialog: dialog.accept())
     page.reload()
-    expect(page.locator("#status")).to_have_text(
-        "What was said of row 1 had to wait, and is stored now."
-    )
+    expect(page.locator("#status")).to_have_text("The answer to row 1 had to wait, and is stored now.")
     expect(page.locator("#row")).to_have_text("Row 2")
     assert served.card(0)["value"] == 5
     assert served.state()["version"] == 1
     visit.noise.clear()
 
 
-# With the desk that people use
+# With the session that people use
 
 
 def test_fifty_real_rows_a_killed_server_and_a_falling_curve(serve, visit, tmp_path):
@@ -445,7 +443,7 @@ def test_fifty_real_rows_a_killed_server_and_a_falling_curve(serve, visit, tmp_p
     row = row_of(page)
     said[row] = str(y[row])
     page.keyboard.press(said[row])
-    expect(page.locator("#banner")).to_contain_text("What you said is kept here")
+    expect(page.locator("#banner")).to_contain_text("Your answers are kept here")
     served.restart()
     expect(page.locator("#banner")).to_be_hidden(timeout=20_000)
     expect(page.locator("#row")).not_to_have_text(f"Row {row + 1}")

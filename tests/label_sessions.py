@@ -1,4 +1,4 @@
-"""Desks without a model, to serve to a page: rows in their order, answers in a list."""
+"""Sessions without a model, to serve to a page: rows in their order, answers in a list."""
 
 import sys
 import tempfile
@@ -8,15 +8,15 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from twinviews.labeling.entries import ConflictError, Event, Target
-from twinviews.labeling.shown import (
+from twinviews.labeling.entries import ConflictError, Event, LabelTarget
+from twinviews.labeling.page_data import (
     Card,
     ClassProbability,
     ErrorNow,
     Fact,
-    Found,
-    Guess,
+    FoundRow,
     Imported,
+    ModelGuess,
     Neighbour,
     Promise,
     State,
@@ -31,12 +31,12 @@ HOSTILE = [
     "two\nlines\u202egnp.exe",
     "__proto__",
 ]
-TARGETS = (Target("size", "regression"), Target("kind", "classification", ("a", "b")))
+TARGETS = (LabelTarget("size", "regression"), LabelTarget("kind", "classification", ("a", "b")))
 EXPORTED = b"row,size\n1,2\n" * 30_000
 _ENOUGH = 3  # labels before there is a guess
 
 
-class PlainDesk:
+class PlainSession:
     """Keeps what it is told, and the name of every call. It guesses the mean, or what was said most."""
 
     def __init__(self, n_rows=20, targets=TARGETS, columns=("x", "y"), cell="{row}", table="rows.csv"):
@@ -110,7 +110,7 @@ class PlainDesk:
     def search(self, target, query, most=50):
         self.calls.append("search")
         rows = [row for row in range(self.n_rows) if query in (str(row + 1), self._text(row))]
-        return [Found(row, self._text(row), None, None) for row in rows[:most]]
+        return [FoundRow(row, self._text(row), None, None) for row in rows[:most]]
 
     def add_target(self, target):
         self.calls.append("add_target")
@@ -154,27 +154,30 @@ class PlainDesk:
             return None
         if self._target(target).task == "regression":
             middle = sum(values) / len(values)
-            return Guess(middle, middle - 1, middle + 1)
+            return ModelGuess(middle, middle - 1, middle + 1)
         counts = [ClassProbability(name, n / len(values)) for name, n in Counter(values).most_common()]
-        return Guess(counts[0].name, None, None, tuple(counts))
+        return ModelGuess(counts[0].name, None, None, tuple(counts))
 
     def _add(self, entry, undoes):
         self.events.append(Event(len(self.events) + 1, "2026-01-01T00:00:00Z", entry, undoes))
         return self.events[-1]
 
 
-DESKS = {
-    "numbers": lambda: PlainDesk(60),
-    "classes": lambda: PlainDesk(60, TARGETS[::-1]),
-    "digits": lambda: PlainDesk(60, (Target("digit", "classification", tuple("0123456789")),)),
-    "letters": lambda: PlainDesk(60, (Target("letter", "classification", tuple("ABNSU")),)),
-    "many": lambda: PlainDesk(
-        60, (Target("species", "classification", tuple(f"species {i}" for i in range(300))),)
+SESSIONS = {
+    "numbers": lambda: PlainSession(60),
+    "classes": lambda: PlainSession(60, TARGETS[::-1]),
+    "digits": lambda: PlainSession(60, (LabelTarget("digit", "classification", tuple("0123456789")),)),
+    "letters": lambda: PlainSession(60, (LabelTarget("letter", "classification", tuple("ABNSU")),)),
+    "many": lambda: PlainSession(
+        60, (LabelTarget("species", "classification", tuple(f"species {i}" for i in range(300))),)
     ),
-    "few": lambda: PlainDesk(2),
-    "hostile": lambda: PlainDesk(
+    "few": lambda: PlainSession(2),
+    "hostile": lambda: PlainSession(
         60,
-        (Target(HOSTILE[0], "classification", tuple(HOSTILE)), Target(HOSTILE[1], "regression")),
+        (
+            LabelTarget(HOSTILE[0], "classification", tuple(HOSTILE)),
+            LabelTarget(HOSTILE[1], "regression"),
+        ),
         columns=(*HOSTILE, "w" * 300),
         cell="{row}" + "".join(HOSTILE).replace("{", "").replace("}", "") + "M" * 10_000,
         table=HOSTILE[1],
@@ -182,21 +185,21 @@ DESKS = {
 }
 
 
-def real_desk(table):
+def real_session(table):
     """With a model that learns, and labels beside the table. The file is named for its target."""
-    from twinviews.labeling.desk import Desk
+    from twinviews.labeling.session import LabelingSession
     from twinviews.reading import read
 
     classes = tuple("0123456789") if table.stem == "digit" else ()
-    target = Target(table.stem, "classification" if classes else "regression", classes)
-    return Desk(read(table), table.name, table.with_suffix(".labels"), [target])
+    target = LabelTarget(table.stem, "classification" if classes else "regression", classes)
+    return LabelingSession(read(table), table.name, table.with_suffix(".labels"), [target])
 
 
 if __name__ == "__main__":
     from twinviews.labeling.server import serve
 
     name, port, token = sys.argv[1:]
-    opened = nullcontext(DESKS[name]()) if name in DESKS else real_desk(Path(name))
-    with opened as desk:
-        serve(desk, port=int(port), token=token or None, ready=lambda url: print(url, flush=True))  # noqa: T201
+    opened = nullcontext(SESSIONS[name]()) if name in SESSIONS else real_session(Path(name))
+    with opened as session:
+        serve(session, port=int(port), token=token or None, ready=lambda url: print(url, flush=True))  # noqa: T201
     print("ended", flush=True)  # noqa: T201

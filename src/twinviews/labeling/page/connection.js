@@ -1,4 +1,4 @@
-// Questions to the server. Answers to rows are kept here until it has stored them, through a reload, too.
+// Requests to the server. Answers to rows are kept here until it has stored them, also through a reload.
 
 const RETRY = [300, 700, 1500, 3000];
 const PATIENCE = 60000;
@@ -14,13 +14,13 @@ export class Unreachable extends Error {}
 
 const pause = milliseconds => new Promise(done => setTimeout(done, milliseconds));
 
-export class Wire {
+export class Connection {
   #token;
   #waiting = new Map();
   #flushing = false;
 
-  // onReach(words) is told what keeps the server from answering, and null when it answers again.
-  // onLeftOver(item, outcome) is told of entries that were sent before a reload.
+  // onReach(words) gets the reason why the server does not respond, and null when it responds again.
+  // onLeftOver(item, outcome) gets the outcome of entries that were sent before a reload.
   constructor(onReach, onLeftOver) {
     this.onReach = onReach;
     this.onLeftOver = onLeftOver;
@@ -35,7 +35,7 @@ export class Wire {
     return this.#answer(`${path}?${new URLSearchParams(query)}`);
   }
 
-  // As get, but waits for a server that is away.
+  // As get, but waits for a server that does not respond.
   async patient(path, query = {}) {
     for (let tries = 0; ; tries++) {
       try {
@@ -114,9 +114,9 @@ export class Wire {
     try {
       value = await answer.json();
     } catch {
-      throw this.#away("What answers at this address is not the label page's server.");
+      throw this.#unreachable("What answers at this address is not the label page's server.");
     }
-    if (answer.status === 503) throw this.#away(value.error); // the disk is full, or its file locked
+    if (answer.status === 503) throw this.#unreachable(value.error); // the disk is full, or its file locked
     if (!answer.ok) throw new Refused(answer.status, value);
     return value;
   }
@@ -134,22 +134,22 @@ export class Wire {
         signal: AbortSignal.timeout(PATIENCE),
       });
     } catch {
-      throw this.#away("The server does not answer. Start it again with the same command.");
+      throw this.#unreachable("The server does not respond. Start it again with the same command.");
     }
     if (answer.status === 401) {
-      throw this.#away("The server has another token now. Open the address that it printed, in this tab.");
+      throw this.#unreachable("The server has another token now. Open the address that it printed, in this tab.");
     }
     this.onReach(null);
     return answer;
   }
 
-  #away(words) {
+  #unreachable(words) {
     this.onReach(words);
     return new Unreachable(words);
   }
 }
 
-// The token comes after the hash of the address. It is kept for this tab, and taken out of sight.
+// The token follows the hash of the address. It is kept for this tab, and removed from the address.
 function tokenOfTheTab() {
   const given = location.hash.slice(1);
   if (given && !document.getElementById(given)) {

@@ -1,8 +1,8 @@
-"""Who is let in: this machine's own page with its token, and nobody else.
+"""Checks of who sends a request: the page of this server with its token, and nobody else.
 
-Every site that the same browser shows can send requests to a server on this machine. So a request has
-to name this server as its host (a foreign name that leads here is refused: DNS rebinding), must not
-come from another origin, and must carry a token that only the person who started the server has.
+Every site that the same browser shows can send requests to a server on this machine. So a request must
+name this server as its host (another name that resolves to it is refused: DNS rebinding), must not come
+from another origin, and must carry a token that only the person who started the server has.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 IMPORT_PATH = "/api/import"
 
-# What the page may do: run and style itself from this server, talk to it, and nothing else.
+# The page may load scripts and styles from this server and send requests to it, nothing else.
 _POLICY = "; ".join(
     [
         "default-src 'none'",
@@ -42,8 +42,8 @@ HEADERS = {
 }
 
 
-class Gate:
-    """ASGI middleware: refuses what is not from the page, and puts the headers on every answer."""
+class RequestChecks:
+    """ASGI middleware: refuses requests that are not from the page, adds headers to every response."""
 
     def __init__(self, app: ASGIApp, token: str, port: int) -> None:
         self.app = app
@@ -68,11 +68,11 @@ class Gate:
         if refusal is None:
             await self.app(scope, receive, send_with_headers)
         else:
-            status, words = refusal
-            await JSONResponse({"error": words}, status)(scope, receive, send_with_headers)
+            status, message = refusal
+            await JSONResponse({"error": message}, status)(scope, receive, send_with_headers)
 
     def _refusal(self, method: str, path: str, headers: Headers) -> tuple[HTTPStatus, str] | None:
-        """Why a request is not let in, and None if it is."""
+        """Why a request is refused; None if it is accepted."""
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if len(hosts) != 1 or hosts[0] not in self._hosts:
             return HTTPStatus.FORBIDDEN, "This server answers to its own address on this machine only."

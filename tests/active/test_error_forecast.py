@@ -14,8 +14,8 @@ from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
 from conftest import CLASSIFIERS, REGRESSORS, make
 from twinviews import KRRRegressor, XNVClassifier, XNVRegressor, forecast_error
-from twinviews.active.forecast import views_alone
 from twinviews.active.learning_curve import forecast, mean_loss, share_wrong
+from twinviews.active.model_view import views_alone
 
 SMALL = {"n_components": 40, "committee": False, "random_state": 0}
 N = 80  # labels

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import label_desks
-from label_desks import EXPORTED, PlainDesk
-from twinviews.labeling import gate, server
-from twinviews.labeling.entries import Entry, Target
+import label_sessions
+from label_sessions import EXPORTED, PlainSession
+from twinviews.labeling import request_checks, server
+from twinviews.labeling.entries import Entry, LabelTarget
 
 PORT, TOKEN = 4321, "a-token-of-this-test"
 HOST = f"127.0.0.1:{PORT}"
@@ -34,8 +34,8 @@ ENTRY = {
 
 
 @pytest.fixture
-def desk():
-    return PlainDesk()
+def session():
+    return PlainSession()
 
 
 class Answer:
@@ -47,7 +47,7 @@ class Answer:
         return json.loads(self.content)
 
 
-def ask(desk, method, address, headers=(), parts=(b"",)):
+def ask(session, method, address, headers=(), parts=(b"",)):
     """Speaks to the application as a server does; a header that is given twice is sent twice."""
     path, _, query = address.partition("?")
     raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]
@@ -70,7 +70,7 @@ def ask(desk, method, address, headers=(), parts=(b"",)):
     async def send(message):
         sent.append(message)
 
-    asyncio.run(server.app(desk, TOKEN, PORT)(scope, receive, send))
+    asyncio.run(server.app(session, TOKEN, PORT)(scope, receive, send))
     answered = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
     content = b"".join(message.get("body", b"") for message in sent[1:])
     answer = Answer(sent[0]["status"], answered, content)
@@ -84,23 +84,23 @@ def own(**others):
     return [(name, value) for name, value in (headers | others).items() if value is not None]
 
 
-def get(desk, path, **query):
+def get(session, path, **query):
     return ask(
-        desk, "GET", path + "?" + "&".join(f"{k}={quote(str(v))}" for k, v in query.items()), own()
+        session, "GET", path + "?" + "&".join(f"{k}={quote(str(v))}" for k, v in query.items()), own()
     )
 
 
-def post(desk, path, body, content_type="application/json", **headers):
+def post(session, path, body, content_type="application/json", **headers):
     body = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return ask(desk, "POST", path, own(**{"Content-Type": content_type}, **headers), [body])
+    return ask(session, "POST", path, own(**{"Content-Type": content_type}, **headers), [body])
 
 
 # Who gets in
 
 
 @pytest.mark.parametrize("host", [HOST, f"localhost:{PORT}", f"[::1]:{PORT}"])
-def test_its_own_names_are_let_in(desk, host):
-    assert ask(desk, "GET", "/api/version", own(Host=host, Origin=f"http://{host}")).status == 200
+def test_its_own_names_are_let_in(session, host):
+    assert ask(session, "GET", "/api/version", own(Host=host, Origin=f"http://{host}")).status == 200
 
 
 WITHOUT_HOST = [pair for pair in own() if pair[0] != "Host"]
@@ -138,17 +138,17 @@ HOSTILE_HEADERS = {
 
 @pytest.mark.parametrize("name", HOSTILE_HEADERS)
 @pytest.mark.parametrize(("method", "path"), [("GET", "/api/version"), ("POST", "/api/record")])
-def test_others_get_no_answer_and_reach_nothing(desk, name, method, path):
+def test_others_get_no_answer_and_reach_nothing(session, name, method, path):
     headers = [*HOSTILE_HEADERS[name], ("Content-Type", "application/json")]
-    answer = ask(desk, method, path, headers, [json.dumps(ENTRY).encode()])
+    answer = ask(session, method, path, headers, [json.dumps(ENTRY).encode()])
     assert answer.status in (401, 403)
     assert answer.json.keys() == {"error"}
-    assert desk.calls == []
+    assert session.calls == []
 
 
-def test_a_token_in_the_address_is_none(desk):
+def test_a_token_in_the_address_is_none(session):
     answer = ask(
-        desk, "GET", f"/api/version?token={TOKEN}&Authorization=Bearer%20{TOKEN}", WITHOUT_TOKEN
+        session, "GET", f"/api/version?token={TOKEN}&Authorization=Bearer%20{TOKEN}", WITHOUT_TOKEN
     )
     assert answer.status == 401
 
@@ -157,11 +157,11 @@ def test_a_token_in_the_address_is_none(desk):
     "method", ["PUT", "DELETE", "PATCH", "OPTIONS", "HEAD", "TRACE", "CONNECT", "get"]
 )
 @pytest.mark.parametrize("path", ["/", "/api/record"])
-def test_other_methods_are_refused(desk, method, path):
-    answer = ask(desk, method, path, own())
+def test_other_methods_are_refused(session, method, path):
+    answer = ask(session, method, path, own())
     assert answer.status == 405
     assert not any(name.startswith("access-control") for name in answer.headers)
-    assert desk.calls == []
+    assert session.calls == []
 
 
 FORMS = ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]
@@ -171,49 +171,49 @@ FORMS = ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data
 @pytest.mark.parametrize(
     "path", ["/api/record", "/api/undo", "/api/targets", "/api/import?target=size&name=x"]
 )
-def test_what_a_form_of_another_site_can_send_is_refused(desk, path, content_type):
-    assert post(desk, path, ENTRY, content_type).status == 415
-    assert desk.calls == []
+def test_what_a_form_of_another_site_can_send_is_refused(session, path, content_type):
+    assert post(session, path, ENTRY, content_type).status == 415
+    assert session.calls == []
 
 
-def test_json_is_not_imported_and_bytes_are_not_read_as_json(desk):
-    assert post(desk, "/api/import?target=size&name=x", ENTRY).status == 415
-    assert post(desk, "/api/record", ENTRY, "application/octet-stream").status == 415
+def test_json_is_not_imported_and_bytes_are_not_read_as_json(session):
+    assert post(session, "/api/import?target=size&name=x", ENTRY).status == 415
+    assert post(session, "/api/record", ENTRY, "application/octet-stream").status == 415
 
 
-def test_a_web_socket_is_closed(desk):
+def test_a_web_socket_is_closed(session):
     sent = []
 
     async def send(message):
         sent.append(message)
 
     scope = {"type": "websocket", "path": "/api/version", "headers": [], "query_string": b""}
-    asyncio.run(server.app(desk, TOKEN, PORT)(scope, None, send))
+    asyncio.run(server.app(session, TOKEN, PORT)(scope, None, send))
     assert [message["type"] for message in sent] == ["websocket.close"]
 
 
-class BrokenDesk(PlainDesk):
+class BrokenDesk(PlainSession):
     def version(self):
         raise RuntimeError("a secret")
 
 
-def test_every_answer_has_the_headers(desk, capsys):
-    post(desk, "/api/record", ENTRY)
+def test_every_answer_has_the_headers(session, capsys):
+    post(session, "/api/record", ENTRY)
     answers = {
-        200: ask(desk, "GET", "/", [("Host", HOST)]),
-        400: get(desk, "/api/card", target="size", row=99),
-        401: ask(desk, "GET", "/api/version", WITHOUT_TOKEN),
-        403: ask(desk, "GET", "/", own(Host="evil.example")),
-        404: ask(desk, "GET", "/nothing", own()),
-        405: ask(desk, "POST", "/", own()),
-        409: post(desk, "/api/record", ENTRY | {"key": "two"}),
-        413: post(desk, "/api/record", b" " * 70_000),
-        415: post(desk, "/api/record", ENTRY, "text/plain"),
+        200: ask(session, "GET", "/", [("Host", HOST)]),
+        400: get(session, "/api/card", target="size", row=99),
+        401: ask(session, "GET", "/api/version", WITHOUT_TOKEN),
+        403: ask(session, "GET", "/", own(Host="evil.example")),
+        404: ask(session, "GET", "/nothing", own()),
+        405: ask(session, "POST", "/", own()),
+        409: post(session, "/api/record", ENTRY | {"key": "two"}),
+        413: post(session, "/api/record", b" " * 70_000),
+        415: post(session, "/api/record", ENTRY, "text/plain"),
         500: get(BrokenDesk(), "/api/version"),
     }
     for status, answer in answers.items():
         assert answer.status == status
-        for name, value in gate.HEADERS.items():
+        for name, value in request_checks.HEADERS.items():
             assert answer.headers[name.lower()] == value
     policy = answers[200].headers["content-security-policy"]
     assert "default-src 'none'" in policy
@@ -221,11 +221,11 @@ def test_every_answer_has_the_headers(desk, capsys):
     assert "RuntimeError" in capsys.readouterr().err
 
 
-def test_the_page_needs_no_token_and_is_all_there_is(desk):
+def test_the_page_needs_no_token_and_is_all_there_is(session):
     files = {path.name for path in (Path(server.__file__).parent / "page").iterdir()}
     for name in files:
         assert (
-            ask(desk, "GET", "/" if name == "index.html" else f"/{name}", [("Host", HOST)]).status
+            ask(session, "GET", "/" if name == "index.html" else f"/{name}", [("Host", HOST)]).status
             == 200
         )
     for path in (
@@ -236,8 +236,8 @@ def test_the_page_needs_no_token_and_is_all_there_is(desk):
         "/api",
         "/%2e%2e/server.py",
     ):
-        assert ask(desk, "GET", path, own()).status == 404
-    assert desk.calls == []
+        assert ask(session, "GET", path, own()).status == 404
+    assert session.calls == []
 
 
 # What is understood
@@ -248,82 +248,84 @@ def plain(value):
     return json.loads(json.dumps(dataclasses.asdict(value)))
 
 
-def test_what_the_desk_says_arrives_whole(desk):
-    assert get(desk, "/api/state", target="kind").json == {"state": plain(desk.state("kind"))}
-    assert get(desk, "/api/state", target="").json["state"]["target"] == "size"
-    assert get(desk, "/api/next", target="size").json == {"card": plain(desk.next_card("size"))}
-    assert get(desk, "/api/next", target="size", besides="0,1,3").json["card"]["row"] == 2
-    assert get(desk, "/api/card", target="size", row=7).json == {"card": plain(desk.card("size", 7))}
-    cards = get(desk, "/api/batch", target="size", k=3, besides="1").json["cards"]
+def test_what_the_desk_says_arrives_whole(session):
+    assert get(session, "/api/state", target="kind").json == {"state": plain(session.state("kind"))}
+    assert get(session, "/api/state", target="").json["state"]["target"] == "size"
+    assert get(session, "/api/next", target="size").json == {"card": plain(session.next_card("size"))}
+    assert get(session, "/api/next", target="size", besides="0,1,3").json["card"]["row"] == 2
+    assert get(session, "/api/card", target="size", row=7).json == {
+        "card": plain(session.card("size", 7))
+    }
+    cards = get(session, "/api/batch", target="size", k=3, besides="1").json["cards"]
     assert [card["row"] for card in cards] == [0, 2, 3]
-    assert get(desk, "/api/search", target="size", q="17").json["found"] == [
-        plain(found) for found in desk.search("size", "17")
+    assert get(session, "/api/search", target="size", q="17").json["found"] == [
+        plain(found) for found in session.search("size", "17")
     ]
-    assert get(desk, "/api/version").json == {"version": 0}
+    assert get(session, "/api/version").json == {"version": 0}
 
 
-def test_nothing_is_left_to_ask(desk):
-    desk.n_rows = 0
-    assert get(desk, "/api/next", target="size").json == {"card": None}
+def test_nothing_is_left_to_ask(session):
+    session.n_rows = 0
+    assert get(session, "/api/next", target="size").json == {"card": None}
 
 
-def test_a_label_is_read_stored_and_followed_by_the_next_row(desk):
-    answer = post(desk, "/api/record", ENTRY | {"row": 0}).json
-    assert desk.events[0].entry == Entry(**ENTRY | {"row": 0, "value": 2.5})
-    assert answer["event"] == plain(desk.events[0])
+def test_a_label_is_read_stored_and_followed_by_the_next_row(session):
+    answer = post(session, "/api/record", ENTRY | {"row": 0}).json
+    assert session.events[0].entry == Entry(**ENTRY | {"row": 0, "value": 2.5})
+    assert answer["event"] == plain(session.events[0])
     assert answer["card"]["row"] == 1
     assert answer["state"]["labeled"] == answer["state"]["version"] == 1
 
 
-def test_a_label_sent_twice_is_one(desk):
-    first, again = (post(desk, "/api/record", ENTRY).json for _ in range(2))
+def test_a_label_sent_twice_is_one(session):
+    first, again = (post(session, "/api/record", ENTRY).json for _ in range(2))
     assert first == again
-    assert len(desk.events) == 1
+    assert len(session.events) == 1
 
 
-def test_a_class_stays_text_and_no_card_comes_if_none_is_wanted(desk):
-    answer = post(desk, "/api/record", ENTRY | {"target": "kind", "value": " 2,5 ", "next": False})
-    assert desk.events[0].entry.value == "2,5"
+def test_a_class_stays_text_and_no_card_comes_if_none_is_wanted(session):
+    answer = post(session, "/api/record", ENTRY | {"target": "kind", "value": " 2,5 ", "next": False})
+    assert session.events[0].entry.value == "2,5"
     assert answer.json["card"] is None
 
 
-def test_a_conflict_tells_what_is_stored(desk):
-    post(desk, "/api/record", ENTRY)
-    answer = post(desk, "/api/record", ENTRY | {"key": "two", "value": "9"})
+def test_a_conflict_tells_what_is_stored(session):
+    post(session, "/api/record", ENTRY)
+    answer = post(session, "/api/record", ENTRY | {"key": "two", "value": "9"})
     assert answer.status == 409
-    assert answer.json["current"] == plain(desk.events[0])
-    assert len(desk.events) == 1
+    assert answer.json["current"] == plain(session.events[0])
+    assert len(session.events) == 1
 
 
-def test_undo_gives_back_the_row(desk):
-    post(desk, "/api/record", ENTRY)
-    answer = post(desk, "/api/undo", {"key": "u", "target": "size"}).json
-    assert answer["card"] == plain(desk.card("size", ENTRY["row"])) | {
+def test_undo_gives_back_the_row(session):
+    post(session, "/api/record", ENTRY)
+    answer = post(session, "/api/undo", {"key": "u", "target": "size"}).json
+    assert answer["card"] == plain(session.card("size", ENTRY["row"])) | {
         "origin": ENTRY["origin"],  # as it was asked before, so that it counts as it did
-        "reason": "its answer was taken back",
+        "reason": "its answer was undone",
     }
     assert answer["state"]["labeled"] == 0
-    nothing = post(desk, "/api/undo", {"target": "size", "key": "v"}).json
+    nothing = post(session, "/api/undo", {"target": "size", "key": "v"}).json
     assert nothing["event"] is nothing["card"] is None
 
 
-def test_a_target_is_added(desk):
+def test_a_target_is_added(session):
     body = {"name": "shape", "task": "classification", "classes": ["round", "<b>"]}
-    assert post(desk, "/api/targets", body).json["state"]["target"] == "shape"
-    assert desk.targets[-1] == Target("shape", "classification", ("round", "<b>"))
+    assert post(session, "/api/targets", body).json["state"]["target"] == "shape"
+    assert session.targets[-1] == LabelTarget("shape", "classification", ("round", "<b>"))
 
 
-def test_labels_of_a_file_arrive_unchanged(desk):
+def test_labels_of_a_file_arrive_unchanged(session):
     content = bytes(range(256)) * 300
     address = f"/api/import?target=size&name={quote('a & b.csv')}"
-    answer = post(desk, address, content, "application/octet-stream")
-    assert desk.imported == ("size", "a & b.csv", content)
+    answer = post(session, address, content, "application/octet-stream")
+    assert session.imported == ("size", "a & b.csv", content)
     assert answer.json["imported"]["words"] == f"{len(content)} bytes of a & b.csv"
 
 
-def test_an_exported_file_leaves_unchanged_and_nothing_stays_behind(desk, tmp_path, monkeypatch):
+def test_an_exported_file_leaves_unchanged_and_nothing_stays_behind(session, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    answer = get(desk, "/api/export", form="csv")
+    answer = get(session, "/api/export", form="csv")
     assert answer.content == EXPORTED
     assert answer.headers["content-disposition"] == f"attachment; filename*=utf-8''{quote('Größe.csv')}"
     assert list(tmp_path.iterdir()) == []
@@ -356,33 +358,33 @@ WRONG = {
 
 @given(body=anything)
 def test_no_other_body_is_taken_for_an_entry(body):
-    desk = PlainDesk()
+    session = PlainSession()
     for path in ("/api/record", "/api/undo", "/api/targets"):
-        answer = post(desk, path, body)
+        answer = post(session, path, body)
         assert answer.status == 400
         assert "\n" not in answer.json["error"]
-    assert desk.calls == []
+    assert session.calls == []
 
 
 @pytest.mark.parametrize(("field", "value"), [(name, value) for name in WRONG for value in WRONG[name]])
-def test_one_wrong_field_is_named_and_nothing_is_stored(desk, field, value):
-    answer = post(desk, "/api/record", ENTRY | {field: value})
+def test_one_wrong_field_is_named_and_nothing_is_stored(session, field, value):
+    answer = post(session, "/api/record", ENTRY | {field: value})
     assert answer.status == 400
     assert answer.json["error"].strip().endswith((".", "-2e6."))
     assert field in answer.json["error"] or field in ("value", "target")
-    assert "record" not in desk.calls
+    assert "record" not in session.calls
 
 
 @pytest.mark.parametrize("field", ENTRY)
-def test_one_missing_field_is_named(desk, field):
+def test_one_missing_field_is_named(session, field):
     body = {name: value for name, value in ENTRY.items() if name != field}
-    assert post(desk, "/api/record", body).json == {"error": f"'{field}' is missing."}
+    assert post(session, "/api/record", body).json == {"error": f"'{field}' is missing."}
 
 
 @pytest.mark.parametrize("answer", ["skip", "unsure", "clear"])
-def test_only_a_label_has_a_value(desk, answer):
-    assert post(desk, "/api/record", ENTRY | {"answer": answer}).status == 400
-    assert post(desk, "/api/record", ENTRY | {"answer": answer, "value": None}).status == 200
+def test_only_a_label_has_a_value(session, answer):
+    assert post(session, "/api/record", ENTRY | {"answer": answer}).status == 400
+    assert post(session, "/api/record", ENTRY | {"answer": answer, "value": None}).status == 200
 
 
 ENTRY_TEXT = json.dumps(ENTRY)
@@ -403,10 +405,10 @@ ODD_TEXT = {
 
 
 @pytest.mark.parametrize("name", ODD_TEXT)
-def test_odd_text_is_refused(desk, name):
-    answer = post(desk, "/api/record", ODD_TEXT[name])
+def test_odd_text_is_refused(session, name):
+    answer = post(session, "/api/record", ODD_TEXT[name])
     assert answer.status == 400
-    assert desk.calls == []
+    assert session.calls == []
 
 
 @pytest.mark.parametrize(
@@ -432,8 +434,8 @@ def test_odd_text_is_refused(desk, name):
         "/api/version?x=1",
     ],
 )
-def test_odd_addresses_are_refused(desk, address):
-    answer = ask(desk, "GET", address, own())
+def test_odd_addresses_are_refused(session, address):
+    answer = ask(session, "GET", address, own())
     assert answer.status == 400
     assert answer.json["error"]
 
@@ -445,25 +447,25 @@ def test_odd_addresses_are_refused(desk, address):
         ("/api/import?target=size&name=x", "application/octet-stream", 64 * 1024 * 1024),
     ],
 )
-def test_no_more_is_read_of_a_body_than_it_may_be_long(desk, path, kind, most):
+def test_no_more_is_read_of_a_body_than_it_may_be_long(session, path, kind, most):
     part = b" " * (most // 8)
-    answer = ask(desk, "POST", path, own(**{"Content-Type": kind}), [part] * 20)
+    answer = ask(session, "POST", path, own(**{"Content-Type": kind}), [part] * 20)
     assert answer.status == 413
     assert answer.unread == 20 - 9
-    assert desk.calls == []
+    assert session.calls == []
 
 
-def test_a_request_that_ends_early_stores_nothing(desk):
+def test_a_request_that_ends_early_stores_nothing(session):
     headers = own(**{"Content-Type": "application/json"})
-    ask(desk, "POST", "/api/record", headers, [])
-    assert desk.calls == []
+    ask(session, "POST", "/api/record", headers, [])
+    assert session.calls == []
 
 
 # As a process
 
 
 def start(port=0, token=""):
-    command = [sys.executable, label_desks.__file__, "numbers", str(port), token]
+    command = [sys.executable, label_sessions.__file__, "numbers", str(port), token]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     return process, process.stdout.readline().strip()
 
@@ -503,11 +505,11 @@ def test_the_server_starts_ends_and_starts_again_where_it_was():
 def test_a_port_that_is_taken_is_an_error():
     process, url = start()
     with pytest.raises(OSError, match="in use"):
-        server.serve(PlainDesk(), port=urlsplit(url).port, ready=lambda url: None)
+        server.serve(PlainSession(), port=urlsplit(url).port, ready=lambda url: None)
     end(process, signal.SIGTERM)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "", "::", "192.168.1.5", "evil.example"])
-def test_other_machines_are_never_served(desk, host):
+def test_other_machines_are_never_served(session, host):
     with pytest.raises(ValueError, match="not this machine alone"):
-        server.serve(desk, host=host, ready=lambda url: None)
+        server.serve(session, host=host, ready=lambda url: None)

@@ -11,23 +11,22 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_label_store import counts as stored_counts
 from test_label_store import in_memory_folder
 
-from twinviews.labeling import pool as pool_module
-from twinviews.labeling.entries import ConflictError, Entry, Target
-from twinviews.labeling.pool import Pool
-from twinviews.labeling.store import Identity, LabelStore
-from twinviews.labeling.transfer import (
-    changed_rows,
-    export_labels,
-    export_table,
-    import_labels,
-    own_labels,
-)
+from twinviews.labeling import table_copy as copy_module
+from twinviews.labeling.entries import ConflictError, Entry, LabelTarget
+from twinviews.labeling.label_export import export_labels, export_table
+from twinviews.labeling.label_import import import_labels
+from twinviews.labeling.label_store import LabelStore
+from twinviews.labeling.row_fingerprints import changed_rows, row_fingerprints
+from twinviews.labeling.store_format import TableIdentity
+from twinviews.labeling.table_copy import TableCopy
+from twinviews.labeling.table_labels import table_labels
 from twinviews.reading import Reading, read
 
-PRICE = Target("price", "regression")
-COLOUR = Target("colour", "classification")
+PRICE = LabelTarget("price", "regression")
+COLOUR = LabelTarget("colour", "classification")
 N_ROWS = 30
 
 
@@ -45,8 +44,8 @@ class Bench:
 
     def __init__(self, folder, columns):
         self.table = pa.table(columns)
-        self.pool = Pool(Reading("homes.csv", ds.dataset(self.table), (), self.table.num_rows))
-        identity = Identity("homes.csv", self.table.num_rows, tuple(self.table.schema.names))
+        self.copy = TableCopy(Reading("homes.csv", ds.dataset(self.table), (), self.table.num_rows))
+        identity = TableIdentity("homes.csv", self.table.num_rows, tuple(self.table.schema.names))
         self.store = LabelStore(folder / f"{uuid4().hex}.sqlite", identity)
         for target in (PRICE, COLOUR):
             self.store.add_target(target)
@@ -55,10 +54,10 @@ class Bench:
         last = self.store.current(target, row)
         expects = 0 if last is None else last.number
         entry = Entry(uuid4().hex, target, row, answer, value, origin, expects)
-        return self.store.record(entry, self.pool.digest(row, besides=[target]))
+        return self.store.record(entry, *row_fingerprints(self.copy, [row], [target]))
 
     def take(self, content, target="price", name="more.csv"):
-        return import_labels(self.store, self.pool, target, name, content.encode())
+        return import_labels(self.store, self.copy, target, name, content.encode())
 
     def labels(self, target="price"):
         return {
@@ -71,7 +70,7 @@ class Bench:
         return self
 
     def __exit__(self, *_):
-        self.pool.close()
+        self.copy.close()
         self.store.close()
 
 
@@ -93,29 +92,31 @@ def counts(imported):
 
 def test_labels_of_the_table_itself():
     price, colour = [None, 2.5, math.nan, 4.0], ["red", None, "blue", "red"]
-    with Pool(Reading("t", ds.dataset(pa.table({"price": price, "colour": colour})), (), 4)) as pool:
-        rows, values = own_labels(pool, PRICE)
+    with TableCopy(
+        Reading("t", ds.dataset(pa.table({"price": price, "colour": colour})), (), 4)
+    ) as copy:
+        rows, values = table_labels(copy, PRICE)
         assert (rows.tolist(), values.tolist()) == ([1, 3], [2.5, 4.0])
-        rows, values = own_labels(pool, COLOUR)
+        rows, values = table_labels(copy, COLOUR)
         assert (rows.tolist(), values.tolist()) == ([0, 2, 3], ["red", "blue", "red"])
-        rows, values = own_labels(pool, Target("price", "classification"))
+        rows, values = table_labels(copy, LabelTarget("price", "classification"))
         assert (rows.tolist(), values.tolist()) == ([1, 3], ["2.5", "4"])
-        rows, values = own_labels(pool, Target("weight", "regression"))
+        rows, values = table_labels(copy, LabelTarget("weight", "regression"))
         assert (rows.tolist(), values.tolist()) == ([], [])
         with pytest.raises(ValueError, match="'colour' holds values of kind category"):
-            own_labels(pool, Target("colour", "regression"))
+            table_labels(copy, LabelTarget("colour", "regression"))
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 @pytest.mark.parametrize("batch_rows", [4, 65_536])
 def test_an_export_is_the_table_with_the_labels(bench, ending, batch_rows, tmp_path, monkeypatch):
-    monkeypatch.setattr(pool_module, "BATCH_ROWS", batch_rows)
+    monkeypatch.setattr(copy_module, "BATCH_ROWS", batch_rows)
     bench.say(3, 0.1 + 0.2)
     bench.say(29, -4.0)
     bench.say(3, "red", "colour")
     bench.say(7, None, "price", "skip")
     out = tmp_path / f"out{ending}"
-    assert export_table(bench.store, bench.pool, out) == N_ROWS
+    assert export_table(bench.store, bench.copy, out) == N_ROWS
     found = read(out).dataset.to_table()
     assert found.schema.names == ["size", "city", "sold", "price", "colour"]
     price, colour = [None] * N_ROWS, [None] * N_ROWS
@@ -136,7 +137,7 @@ def test_labels_of_the_table_stay_where_nobody_has_answered(tmp_path):
         bench.say(2, 30.0)
         bench.say(3, None, answer="unsure")
         bench.say(1, "9", "colour")
-        export_table(bench.store, bench.pool, tmp_path / "out.parquet")
+        export_table(bench.store, bench.copy, tmp_path / "out.parquet")
     found = pq.read_table(tmp_path / "out.parquet")
     assert found.schema.names == ["price", "x", "colour"]
     assert found["price"].to_pylist() == [10.0, 2.0, 30.0, 4.0]
@@ -187,7 +188,7 @@ def test_a_list_is_read_back_into_the_same_answers(prices, colours):
                 if not said:
                     continue
                 for expected in ((len(said), 0, 0), (0, len(said), 0)):  # and again
-                    found = import_labels(other.store, other.pool, target, "labels.csv", content)
+                    found = import_labels(other.store, other.copy, target, "labels.csv", content)
                     assert counts(found) == expected
                 answers = [
                     {row: (e.entry.answer, e.entry.value, e.entry.origin) for row, e in found.items()}
@@ -202,13 +203,13 @@ def test_an_exported_table_is_read_back(bench, other, ending, tmp_path):
         bench.say(row, row / 7)
         bench.say(row, "-" if row else "red", "colour")
     out = tmp_path / f"out{ending}"
-    export_table(bench.store, bench.pool, out)
+    export_table(bench.store, bench.copy, out)
     other.say(0, 99.0)
-    found = import_labels(other.store, other.pool, "price", out.name, out.read_bytes())
+    found = import_labels(other.store, other.copy, "price", out.name, out.read_bytes())
     assert counts(found) == (2, 0, 1)
     assert found.words == "2 added; 1 not taken, because another label is here."
     assert other.labels() == {0: 99.0, 3: pytest.approx(3 / 7), 29: pytest.approx(29 / 7)}
-    assert counts(import_labels(other.store, other.pool, "price", "x", out.read_bytes())) == (0, 2, 1)
+    assert counts(import_labels(other.store, other.copy, "price", "x", out.read_bytes())) == (0, 2, 1)
 
 
 def test_a_table_in_another_order_is_refused(bench, tmp_path):
@@ -216,7 +217,7 @@ def test_a_table_in_another_order_is_refused(bench, tmp_path):
     pq.write_table(turned, tmp_path / "t.parquet")
     content = (tmp_path / "t.parquet").read_bytes()
     with pytest.raises(ValueError, match=r"t\.parquet, row 1 below the header: size is .* column row"):
-        import_labels(bench.store, bench.pool, "price", "t.parquet", content)
+        import_labels(bench.store, bench.copy, "price", "t.parquet", content)
     assert bench.labels() == {}
 
 
@@ -276,7 +277,7 @@ def test_labels_here_win_and_skipped_rows_are_filled(bench):
     assert bench.labels() == {0: 1.0, 1: 1.0, 2: 3.0, 3: 4.0, 4: 5.0}
     skipped = "row,target,answer,value\n1,price,skip,\n6,price,unsure,\n"
     assert counts(bench.take(skipped)) == (1, 1, 0)
-    assert bench.store.counts("price") == (5, 0, 1)
+    assert stored_counts(bench.store) == (5, 0, 1)
 
 
 def test_labels_of_the_table_itself_win_too(tmp_path):
@@ -289,18 +290,18 @@ def test_what_others_say_meanwhile_is_seen(bench, monkeypatch):
     record_all = bench.store.record_all
     tries = []
 
-    def somebody_was_faster(entries, digests):
+    def somebody_was_faster(entries, fingerprints):
         tries.append(len(entries))
         if len(tries) == 1:
             bench.say(1, 50.0)
-        return record_all(entries, digests)
+        return record_all(entries, fingerprints)
 
     monkeypatch.setattr(bench.store, "record_all", somebody_was_faster)
     assert counts(bench.take("row,price\n1,10\n2,20\n3,30\n")) == (2, 0, 1)
     assert tries == [3, 2]
     assert bench.labels() == {0: 10.0, 1: 50.0, 2: 30.0}
 
-    def always(entries, digests):
+    def always(entries, fingerprints):
         raise ConflictError("Row 5 has been answered in the meantime.", None)
 
     monkeypatch.setattr(bench.store, "record_all", always)
@@ -314,12 +315,12 @@ def test_rows_that_have_changed_are_noticed(tmp_path):
         for row in range(3):
             bench.say(row, float(row))
         bench.take("row,colour\n1,red\n", "colour")
-        assert changed_rows(bench.store, bench.pool) == []
+        assert changed_rows(bench.store, bench.copy) == []
         for now, changed in (
             ({"x": [0.0, 1.5, 2.0], "price": [None, 5.0, None]}, [1]),
             ({"x": [0, 1, 2], "price": [None, 5.0, None]}, []),
             # What a target's column holds is no value of the row, be it this target's or another's.
             ({"x": [0.0, 1.0, 2.0], "price": [9.0, 9.0, 9.0]}, []),
         ):
-            with Pool(Reading("t", ds.dataset(pa.table(now)), (), 3)) as pool:
-                assert changed_rows(bench.store, pool) == changed
+            with TableCopy(Reading("t", ds.dataset(pa.table(now)), (), 3)) as copy:
+                assert changed_rows(bench.store, copy) == changed

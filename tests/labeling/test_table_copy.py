@@ -19,22 +19,25 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from messy.truth import TRUTH
-from twinviews.labeling import pool as pool_module
+from twinviews.labeling import table_copy as copy_module
+from twinviews.labeling.column_distributions import ColumnDistributions
 from twinviews.labeling.neighbours import nearest, typical_distance
-from twinviews.labeling.places import Places, number_text, text_of
-from twinviews.labeling.pool import Pool
+from twinviews.labeling.row_fingerprints import row_fingerprints
+from twinviews.labeling.search import search_rows
+from twinviews.labeling.table_copy import TableCopy
+from twinviews.labeling.value_text import number_text, text_of
 from twinviews.reading import Reading, read, write
 
 
-def pool_of(columns, n_rows=None):
+def copy_of(columns, n_rows=None):
     table = pa.table(columns)
-    return Pool(Reading("a table", ds.dataset(table), (), n_rows or table.num_rows))
+    return TableCopy(Reading("a table", ds.dataset(table), (), n_rows or table.num_rows))
 
 
 @pytest.fixture
 def small_batches(monkeypatch):
     """As if seven rows were many."""
-    monkeypatch.setattr(pool_module, "BATCH_ROWS", 7)
+    monkeypatch.setattr(copy_module, "BATCH_ROWS", 7)
 
 
 @pytest.fixture
@@ -58,11 +61,11 @@ def people():
 def test_rows_are_those_of_the_table_whatever_its_format(ending, tmp_path, small_batches):
     table = pa.table(TRUTH)
     write(table.to_batches(), table.schema, tmp_path / f"t{ending}")
-    with Pool(read(tmp_path / f"t{ending}")) as pool:
+    with TableCopy(read(tmp_path / f"t{ending}")) as copy:
         places = np.random.default_rng(0).integers(0, table.num_rows, 30)
-        assert pool.n_rows == table.num_rows
-        assert pool.rows(places).to_pylist() == table.take(pa.array(places)).to_pylist()
-        whole = pa.Table.from_batches(pool.batches())
+        assert copy.n_rows == table.num_rows
+        assert copy.rows(places).to_pylist() == table.take(pa.array(places)).to_pylist()
+        whole = pa.Table.from_batches(copy.batches())
         assert whole.to_pylist() == table.to_pylist()
 
 
@@ -82,24 +85,24 @@ def test_any_rows_in_any_order_from_any_batches(lengths, places):
         pa.schema([("i", pa.int64()), ("text", pa.string())]),
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pool_module, "BATCH_ROWS", 16)
-        with Pool(Reading("a table", ds.dataset(table), (), n)) as pool:
+        patch.setattr(copy_module, "BATCH_ROWS", 16)
+        with TableCopy(Reading("a table", ds.dataset(table), (), n)) as copy:
             wanted = np.array(places, dtype=int) % n
-            found = pool.rows(wanted)
+            found = copy.rows(wanted)
             assert_array_equal(found["i"].to_numpy(), wanted)
             assert found["text"].to_pylist() == [f"row {i}" for i in wanted]
-            assert {batch.num_rows for batch in pool.batches()} <= {16, n % 16}
+            assert {batch.num_rows for batch in copy.batches()} <= {16, n % 16}
             with pytest.raises(ValueError, match=f"There is no row {n + 1}: the table has {n} rows"):
-                pool.rows([0, n])
+                copy.rows([0, n])
 
 
 def test_nothing_is_left_behind(tmp_path, monkeypatch, people):
-    monkeypatch.setattr(pool_module.tempfile, "tempdir", str(tmp_path))
-    with pool_of(people) as pool:
-        handed_out = pool.rows([5, 3])
+    monkeypatch.setattr(copy_module.tempfile, "tempdir", str(tmp_path))
+    with copy_of(people) as copy:
+        handed_out = copy.rows([5, 3])
     assert not list(tmp_path.iterdir())
     assert handed_out.to_pylist() == people.take([5, 3]).to_pylist()
-    forgotten = pool_of(people)
+    forgotten = copy_of(people)
     del forgotten
     assert not list(tmp_path.iterdir())
 
@@ -108,7 +111,7 @@ KILLED = """
 import sys
 import pyarrow as pa
 import pyarrow.dataset as ds
-from twinviews.labeling.pool import Pool
+from twinviews.labeling.table_copy import TableCopy
 from twinviews.reading import Reading
 
 def batches():
@@ -119,8 +122,8 @@ def batches():
             input()
 
 rows = pa.RecordBatchReader.from_batches(pa.schema([("x", pa.int64())]), batches())
-pool = Pool(Reading("a table", ds.dataset(rows), (), 300_000))
-assert pool.rows([299_999])["x"].to_pylist() == [99_999]
+copy = TableCopy(Reading("a table", ds.dataset(rows), (), 300_000))
+assert copy.rows([299_999])["x"].to_pylist() == [99_999]
 print("now", flush=True)
 input()
 """
@@ -145,7 +148,7 @@ def test_a_kill_leaves_no_copy_behind(moment, tmp_path):
 def test_a_table_without_rows_is_refused(batches):
     empty = ds.dataset(pa.Table.from_batches(batches, pa.schema([("x", pa.int64())])))
     with pytest.raises(ValueError, match=r"empty\.csv has no rows\. Check the file"):
-        Pool(Reading("empty.csv", empty, (), 0))
+        TableCopy(Reading("empty.csv", empty, (), 0))
 
 
 class Usage(NamedTuple):
@@ -153,21 +156,26 @@ class Usage(NamedTuple):
 
 
 def test_too_little_room_is_told_before_the_copy(tmp_path, monkeypatch, people):
-    monkeypatch.setattr(pool_module.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(copy_module.tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(free=3 * 10**9))
     with pytest.raises(OSError, match=r"takes about [4-9]\.\d GB, and .* has 3\.0 GB left\. Make room"):
-        pool_of(people, n_rows=10**8)
+        copy_of(people, n_rows=10**8)
     assert not list(tmp_path.iterdir())
-    pool_of(people).close()
+    copy_of(people).close()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 @pytest.mark.parametrize("n_rows", [1, 10_000])
 def test_a_disk_that_fills_up_is_told(n_rows, monkeypatch):
     full = partial(open, "/dev/full", "wb")
-    monkeypatch.setattr(pool_module.tempfile, "TemporaryFile", lambda **options: full())
+    monkeypatch.setattr(copy_module.tempfile, "TemporaryFile", lambda **options: full())
     with pytest.raises(OSError, match=r"No room is left in .* TMPDIR"):
-        pool_of({"x": range(n_rows)})
+        copy_of({"x": range(n_rows)})
+
+
+def fingerprint(copy, row=0, excluded=()):
+    (found,) = row_fingerprints(copy, [row], excluded)
+    return found
 
 
 VALUES = st.one_of(
@@ -183,14 +191,14 @@ VALUES = st.one_of(
 
 @given(row=st.dictionaries(st.text(max_size=3), VALUES, min_size=1, max_size=4), other=VALUES)
 @settings(max_examples=60, deadline=None)
-def test_a_digest_is_of_names_and_values_and_nothing_else(row, other):
+def test_a_fingerprint_is_of_names_and_values_and_nothing_else(row, other):
     table = {name: [value] for name, value in row.items()}
     turned = dict(reversed(table.items()))
     name = max(row)
-    with pool_of(table) as pool, pool_of(turned) as same, pool_of({**table, name: [other]}) as third:
-        assert pool.digest(0) == same.digest(0)
-        assert (pool.digest(0) == third.digest(0)) == _is_same(row[name], other)
-        assert pool.digest(0, besides=[name]) == third.digest(0, besides=[name])
+    with copy_of(table) as copy, copy_of(turned) as same, copy_of({**table, name: [other]}) as third:
+        assert fingerprint(copy) == fingerprint(same)
+        assert (fingerprint(copy) == fingerprint(third)) == _is_same(row[name], other)
+        assert fingerprint(copy, excluded=[name]) == fingerprint(third, excluded=[name])
 
 
 def _is_same(one, other):
@@ -206,7 +214,7 @@ def _is_same(one, other):
     return one == other if all(number) or type(one) is type(other) else False
 
 
-def test_digests_do_not_depend_on_types_or_on_the_library():
+def test_fingerprints_do_not_depend_on_types_or_on_the_library():
     day = datetime.date(2024, 2, 29)
     one = {"a": [3, None], "b": [day, None], "c": ["x", None], "d": [True, False], "e": [0.1, 2.0]}
     other = {
@@ -216,9 +224,9 @@ def test_digests_do_not_depend_on_types_or_on_the_library():
         "d": [True, False],
         "e": [0.1, 2],
     }
-    with pool_of(one) as pool, pool_of(other) as same:
-        assert pool.digests([0, 1]) == same.digests([0, 1])
-        # Digests are in label files: no version may change them.
+    with copy_of(one) as copy, copy_of(other) as same:
+        assert row_fingerprints(copy, [0, 1]) == row_fingerprints(same, [0, 1])
+        # Fingerprints are in label files: no version may change them.
         days = (day - datetime.date(1970, 1, 1)).days
         first = [*("a", "number", "3"), *("b", "moment", f"{days * 86_400_000_000_000}")]
         first += [*("c", "text", "x"), *("d", "boolean", "True"), *("e", "number", "0.1")]
@@ -226,60 +234,47 @@ def test_digests_do_not_depend_on_types_or_on_the_library():
         second += [*("d", "boolean", "False"), *("e", "number", "2")]
         for row, parts in enumerate((first, second)):
             content = b"".join(len(part).to_bytes(8, "big") + part.encode() for part in parts)
-            assert pool.digest(row) == hashlib.sha256(content).hexdigest()[:16]
+            assert fingerprint(copy, row) == hashlib.sha256(content).hexdigest()[:16]
 
 
-def found(pool, query, most=10_000):
-    return pool.search(query, most)
+def found(copy, query, most=10_000):
+    return search_rows(copy, query, most)
 
 
 def where(table, condition):
     return [i for i, row in enumerate(table.to_pylist()) if condition(row)]
 
 
-def known(value):
-    return value is not None and value == value
-
-
 @pytest.mark.parametrize(
     ("query", "condition"),
     [
-        ("age=30", lambda row: row["age"] == 30),
-        ("age>30 age<=35", lambda row: 30 < row["age"] <= 35),
-        ("age>=30.5", lambda row: row["age"] >= 30.5),
-        ("height>1.8", lambda row: known(row["height"]) and row["height"] > 1.8),
-        ("height<−1", lambda row: False),
-        ("height=", lambda row: not known(row["height"])),
-        ("CITY=berlin", lambda row: row["city"] == "Berlin"),
-        ('city="new york"', lambda row: row["city"] == "New York"),
-        ("city=KÖLN", lambda row: row["city"] == "köln"),
-        ("city=", lambda row: row["city"] is None),
         ("rom", lambda row: row["city"] == "ROM"),
+        ("KÖLN", lambda row: row["city"] == "köln"),
         ("rom boat", lambda row: row["city"] == "ROM" and "Boat" in row["note"]),
+        ('"new york" air', lambda row: row["city"] == "New York" and "air" in row["note"]),
         ('"by train"', lambda row: "train" in row["note"]),
-        ("member=yes", lambda row: row["member"]),
-        ("member=False boat", lambda row: not row["member"] and "Boat" in row["note"]),
-        ("since<1980-01-01", lambda row: row["since"] < datetime.datetime(1980, 1, 1)),
-        ("since>1980-01-01", lambda row: row["since"] >= datetime.datetime(1980, 1, 2)),
-        ('since>="1980-01-01 12:00"', lambda row: row["since"] >= datetime.datetime(1980, 1, 1, 12)),
-        ("born<=1980-05-05", lambda row: row["born"] <= datetime.date(1980, 5, 5)),
+        ("1980-", lambda row: 1980 in (row["since"].year, row["born"].year)),
+        ("1980-05", lambda row: (1980, 5) in [(d.year, d.month) for d in (row["since"], row["born"])]),
+        ("berlin 1.7", lambda row: row["city"] == "Berlin" and repr(row["height"]).startswith("1.7")),
         ("", lambda row: False),
+        ('"', lambda row: False),
         ("nowhere", lambda row: False),
+        ("age>30", lambda row: False),
     ],
 )
 def test_search_finds_the_rows_that_are_meant(people, query, condition, small_batches):
-    with pool_of(people) as pool:
-        assert found(pool, query) == where(people, condition)
-        assert pool.search(query, 3) == where(people, condition)[:3]
+    with copy_of(people) as copy:
+        assert found(copy, query) == where(people, condition)
+        assert search_rows(copy, query, 3) == where(people, condition)[:3]
 
 
 def test_search_finds_every_row_by_its_values_and_its_number(people, small_batches):
-    with pool_of(people) as pool:
+    with copy_of(people) as copy:
         for i, row in enumerate(people.slice(0, 20).to_pylist()):
-            assert found(pool, f"#{i + 1}") == found(pool, f" {i + 1} ") == [i]
-            assert i in found(pool, f"age={row['age']} since={row['since'].date()}")
-            assert i in found(pool, f'since="{row["since"].isoformat(" ")}"')
-        assert found(pool, "#201") == found(pool, "0") == []
+            assert found(copy, f"#{i + 1}") == found(copy, f" {i + 1} ") == [i]
+            assert i in found(copy, f'{row["since"].date()} "{row["note"]}" {row["born"]}')
+            assert i in found(copy, f'"{row["since"].isoformat(" ")}"')
+        assert found(copy, "#201") == found(copy, "0") == []
 
 
 WORDS = st.text(st.sampled_from(string.ascii_letters + 'äÖé "=<>#.'), min_size=1, max_size=6)
@@ -289,44 +284,30 @@ WORDS = st.text(st.sampled_from(string.ascii_letters + 'äÖé "=<>#.'), min_siz
 @settings(max_examples=80, deadline=None)
 def test_quoted_text_is_found_as_it_stands(cells, word):
     quoted = '"' + word.replace('"', '""') + '"'
-    with pool_of({"a b": cells, "n": range(len(cells))}) as pool:
+    with copy_of({"a b": cells, "n": range(len(cells))}) as copy:
         inside = [i for i, cell in enumerate(cells) if word.lower() in cell.lower()]
-        assert found(pool, quoted) == inside
-        equal = [i for i, cell in enumerate(cells) if word.lower() == cell.lower()]
-        assert found(pool, f'"a b"={quoted}') == equal
+        assert found(copy, quoted) == inside
 
 
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
-        ("size=3", "There is no column 'size'. The columns are age, height"),
-        ("age=old", "'old' is no number, and column 'age' holds numbers"),
-        ("height>1,8", "'1,8' is no number.*with a point and no commas"),
-        ("city>b", "Column 'city' holds words, which have no >"),
-        ("member=maybe", "holds true and false, and 'maybe' is neither"),
-        ("born=spring", "'spring' is no date.*such as 2024-12-31"),
-        ('city="new', "A quote in .* has no partner"),
-        ("age>", "nothing is > a blank. Use age="),
-    ],
-)
-def test_a_search_that_means_nothing_is_explained(people, query, words):
-    with pool_of(people) as pool, pytest.raises(ValueError, match=words):
-        pool.search(query)
-
-
-def test_large_whole_numbers_are_told_apart():
-    large = 2**60
-    with pool_of({"id": [large, large + 1]}) as pool:
-        assert found(pool, f"id={large + 1}") == [1]
-        assert found(pool, f"id>{2**70}") == []
-        assert found(pool, "id>1.5") == [0, 1]
+def test_search_takes_any_column(small_batches):
+    columns = {
+        "id": [2**60, 2**60 + 1],
+        "blank": pa.nulls(2),
+        "truth": [True, False],
+        "late": pa.array([2**55, 0], pa.timestamp("s")),
+        "zone": pa.array([0, 1], pa.timestamp("s", "Europe/Berlin")),
+    }
+    with copy_of(columns) as copy:
+        assert found(copy, f"id {2**60 + 1}") == []
+        assert found(copy, f'"{2**60 + 1}"') == [1]
+        assert found(copy, "-1") == found(copy, "true") == []
 
 
 def test_a_place_is_the_share_of_rows_below(people):
-    with pool_of(people) as pool:
-        places = Places.of(pool)
+    with copy_of(people) as copy:
+        places = ColumnDistributions.of(copy)
         for row in range(20):
-            facts = {fact.name: fact for fact in places.facts(pool.rows([row]))}
+            facts = {fact.name: fact for fact in places.facts(copy.rows([row]))}
             values = people.slice(row, 1).to_pylist()[0]
             for name in ("age", "since", "born"):
                 column = people[name].to_pylist()
@@ -344,8 +325,8 @@ def test_a_place_is_the_share_of_rows_below(people):
 
 
 def test_bars_are_a_histogram_of_the_usual_range(people):
-    with pool_of(people) as pool:
-        fact = Places.of(pool).fact("age", pa.scalar(30))
+    with copy_of(people) as copy:
+        fact = ColumnDistributions.of(copy).fact("age", pa.scalar(30))
     ages = people["age"].to_numpy()
     low, high = np.quantile(ages, [0.01, 0.99])
     counts, edges = np.histogram(ages.clip(low, high), 24, (low, high))
@@ -359,8 +340,8 @@ def test_places_of_a_large_table_are_close_and_its_words_are_counted():
     x = rng.lognormal(size=n)
     word = rng.choice(["common", "rare"], n, p=[0.9999, 0.0001])
     columns = {"x": x, "word": word, "id": [f"id {i}" for i in range(n)], "none": pa.nulls(n)}
-    with pool_of(columns) as pool:
-        places = Places.of(pool)
+    with copy_of(columns) as copy:
+        places = ColumnDistributions.of(copy)
         for value in (0.1, 1.0, 5.0):
             fact = places.fact("x", pa.scalar(value))
             assert fact.place == pytest.approx((x < value).mean(), abs=0.02)
@@ -374,8 +355,8 @@ def test_places_of_a_large_table_are_close_and_its_words_are_counted():
 
 
 def test_constant_columns_have_no_bars():
-    with pool_of({"one": [3.0] * 10, "most": [0.0] * 199 + [9.0]} | {"one": [3.0] * 200}) as pool:
-        places = Places.of(pool)
+    with copy_of({"one": [3.0] * 10, "most": [0.0] * 199 + [9.0]} | {"one": [3.0] * 200}) as copy:
+        places = ColumnDistributions.of(copy)
         assert places.fact("one", pa.scalar(3.0)).bars == ()
         assert places.fact("most", pa.scalar(0.0)).bars == (199, *[0] * 22, 1)
 

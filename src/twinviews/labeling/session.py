@@ -1,0 +1,282 @@
+"""A labeling session: a table, its labels and a model that learns, independent of any browser."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+from twinviews._system.temporary_files import held_folder
+from twinviews.active.acquisition import DEFAULT_RULE, AcquisitionRule, ChooseRows, find_rule
+from twinviews.labeling.candidate_rows import CandidateRows
+from twinviews.labeling.cards import CardMaker
+from twinviews.labeling.column_distributions import ColumnDistributions
+from twinviews.labeling.entries import Entry, Event, LabelTarget
+from twinviews.labeling.fitting_process import FitJob, FittingProcess
+from twinviews.labeling.full_fit import FullFit
+from twinviews.labeling.label_export import export
+from twinviews.labeling.label_import import import_labels
+from twinviews.labeling.label_store import LabelStore
+from twinviews.labeling.page_data import Card, FoundRow, Imported, State
+from twinviews.labeling.row_fingerprints import changed_rows, row_fingerprints
+from twinviews.labeling.search import search_rows
+from twinviews.labeling.store_format import TableIdentity
+from twinviews.labeling.table_copy import TableCopy
+from twinviews.labeling.table_labels import table_labels
+from twinviews.labeling.target_state import TargetState
+from twinviews.reading import Reading
+
+_UNITS = {
+    "regression": "root mean squared error",
+    "classification": "share of wrong classes",
+}
+
+
+class LabelingSession:
+    """Everything that the page can request. Threads may share it.
+
+    Parameters
+    ----------
+    reading : Reading
+        The table.
+    name : str
+        Name of its file.
+    labels : Path
+        The label file, made if it is not there.
+    targets : sequence of LabelTarget
+        Targets to label, besides those that the label file has already.
+    kinds : mapping of str to str
+        Kinds of columns, by name.
+    rule : str or callable
+        Acquisition rule by which rows are suggested, as in :func:`twinviews.suggest`.
+    seed : int
+        Seed of the candidate rows and of the fits.
+    """
+
+    def __init__(
+        self,
+        reading: Reading,
+        name: str,
+        labels: Path,
+        targets: Sequence[LabelTarget],
+        *,
+        kinds: Mapping[str, str] | None = None,
+        rule: str | ChooseRows | AcquisitionRule = DEFAULT_RULE,
+        seed: int = 0,
+    ) -> None:
+        self._name, self._kinds, self._seed = name, dict(kinds or {}), seed
+        self._rule = find_rule(rule)
+        self._lock = threading.RLock()
+        self._fitting: FittingProcess | None = None
+        self._table = TableCopy(reading)
+        try:
+            identity = TableIdentity(name, self._table.n_rows, tuple(self._table.schema.names))
+            self._store = LabelStore(labels, identity)
+        except BaseException:
+            self._table.close()
+            raise
+        self._exports = held_folder()
+        try:
+            for target in targets:
+                self._add(target)
+            self._check_unchanged()
+            self._distributions = ColumnDistributions.of(self._table)
+            self._prepare_targets()
+        except BaseException:
+            self.close()
+            raise
+
+    def _add(self, target: LabelTarget) -> None:
+        table_labels(self._table, target)  # refuses a column that cannot be this target
+        self._store.add_target(target)
+
+    def _check_unchanged(self) -> None:
+        changed = changed_rows(self._store, self._table)
+        if changed:
+            raise ValueError(
+                f"Row {changed[0] + 1} of {self._name} is not the one that was labeled"
+                f"{f', nor are {len(changed) - 1} others' if len(changed) > 1 else ''}: the table has "
+                f"changed since. Bring the old one back, or name another file of labels with --labels."
+            )
+
+    def _prepare_targets(self) -> None:
+        """Candidates, states and a fitting process for the targets that there are."""
+        if self._fitting is not None:
+            self._fitting.close()
+        targets = self._store.targets()
+        names = [one.name for one in targets]
+        candidates = CandidateRows.of(self._table, names, self._kinds, self._seed)
+        self._candidates = candidates
+        self._targets = {
+            one.name: TargetState(one, self._table, candidates, self._rule, self._seed)
+            for one in targets
+        }
+        self._cards = CardMaker(self._table, self._distributions, candidates, names)
+        self._fitting = FittingProcess(candidates.X, self._finish_fit)
+        self._seen = -1
+        self._catch_up()
+
+    def close(self) -> None:
+        """End the fitting process, and close all files."""
+        if self._fitting is not None:
+            self._fitting.close()
+        self._store.close()
+        self._table.close()
+        self._exports.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def targets(self) -> tuple[LabelTarget, ...]:
+        """The targets in the order in which they were added."""
+        return self._store.targets()
+
+    @property
+    def problem(self) -> str:
+        """Why no model can learn from the table; empty if one can."""
+        return self._candidates.problem
+
+    # --- what the page shows ------------------------------------------------------------------------
+
+    def state(self, target: str) -> State:
+        """Progress, error and model of a target; of the first one for ""."""
+        with self._lock:
+            self._catch_up()
+            targets = self._store.targets()
+            if not targets:
+                raise ValueError("There is no target yet. Add one: the column that is to be filled in.")
+            target = target or targets[0].name
+            state = self._target(target)
+            return State(
+                table=self._name,
+                rows=self._table.n_rows,
+                targets=tuple(self._target(one.name).target_with_classes() for one in targets),
+                target=target,
+                version=self._seen,
+                labeled=state.n_labeled,
+                skipped=state.answer_counts["skip"],
+                unsure=state.answer_counts["unsure"],
+                unit=_UNITS[state.target.task],
+                baseline=state.baseline(),
+                curve=state.curve(),
+                promises=state.promises(),
+                model=state.model_status(self._fitting is not None and self._fitting.busy),
+                undoable=self._store.undoable(target),
+            )
+
+    def next_card(self, target: str, *, besides: Sequence[int] = ()) -> Card | None:
+        """The row to label next; None if every row is answered."""
+        found = self.batch(target, 1, besides=besides)
+        return found[0] if found else None
+
+    def batch(self, target: str, k: int, *, besides: Sequence[int] = ()) -> list[Card]:
+        """k rows that differ from each other; fewer if no more are left."""
+        with self._lock:
+            self._catch_up()
+            state = self._target(target)
+            found = state.next_rows(k, besides)
+            return [
+                self._cards.card(state, self._store.current(target, row), row, origin)
+                for row, origin in found
+            ]
+
+    def card(self, target: str, row: int) -> Card:
+        """A row that the user chose."""
+        with self._lock:
+            self._catch_up()
+            state, event = self._target(target), self._store.current(target, row)
+            # A row that was drawn at random stays one when its answer is corrected.
+            origin = "chosen" if event is None else event.entry.origin
+            return self._cards.card(state, event, row, origin)
+
+    def search(self, target: str, query: str, most: int = 50) -> list[FoundRow]:
+        """The first rows that a query means, with their answers."""
+        rows = search_rows(self._table, query, most)  # may take long, and changes nothing
+        with self._lock:
+            self._catch_up()
+            state = self._target(target)
+            events = [self._store.current(target, row) for row in rows]
+            return self._cards.found_rows(state, events, rows)
+
+    # --- what the user enters -----------------------------------------------------------------------
+
+    def record(self, entry: Entry) -> Event:
+        """Store an answer; it is on the disk when this returns."""
+        with self._lock:
+            self._target(entry.target)
+            names = [one.name for one in self._store.targets()]
+            (fingerprint,) = row_fingerprints(self._table, [entry.row], names)
+            event = self._store.record(entry, fingerprint)
+            self._catch_up()
+            return event
+
+    def undo(self, target: str, key: str) -> Event | None:
+        """Undo the last entry; None if there is none."""
+        with self._lock:
+            event = self._store.undo(target, key)
+            self._catch_up()
+            return event
+
+    def add_target(self, target: LabelTarget) -> None:
+        """Add a target, or new classes to one that is there."""
+        with self._lock:
+            known = {one.name for one in self._store.targets()}
+            self._add(target)
+            if target.name not in known:
+                self._prepare_targets()
+            else:
+                self._target(target.name).target = self._store.target(target.name)
+
+    def export(self, form: str) -> tuple[str, Path]:
+        """A file name to offer, and a file in a folder of its own, which lasts until the end."""
+        return export(self._store, self._table, self._name, form, self._exports.path)
+
+    def import_labels(self, target: str, name: str, content: bytes) -> Imported:
+        """Add the labels of a file."""
+        with self._lock:
+            self._target(target)
+            done = import_labels(self._store, self._table, target, name, content)
+            self._catch_up()
+            return done
+
+    def version(self) -> int:
+        """A number that changes with every event, of this process or another."""
+        return self._store.version()
+
+    # --- keeping up ---------------------------------------------------------------------------------
+
+    def _target(self, name: str) -> TargetState:
+        if name not in self._targets:
+            self._store.target(name)  # an error that says which there are
+            self._prepare_targets()  # another process has added it
+        return self._targets[name]
+
+    def _catch_up(self) -> None:
+        """Learn from all events since the last call, of this process or others."""
+        version = self._store.version()
+        if version != self._seen:
+            changed = {event.entry.target for event in self._store.events(max(self._seen, 0))}
+            for name, state in self._targets.items():
+                if self._seen < 0 or name in changed:
+                    state.target = self._store.target(name)
+                    state.update(self._store.answers(name))
+            self._seen = version
+        self._request_fit()
+
+    def _request_fit(self) -> None:
+        if self._fitting is None or self._fitting.busy:
+            return
+        for name, state in self._targets.items():
+            if state.fit_is_due():
+                self._fitting.request(FitJob(name, state.target.task, state.begin_fit(), self._seed))
+                return
+
+    def _finish_fit(self, target: str, outcome: FullFit | str) -> None:
+        with self._lock:
+            if target in self._targets:
+                self._targets[target].adopt(outcome)
+            self._request_fit()
