@@ -366,7 +366,7 @@ class SemiSupervisedEstimator(BaseEstimator):
     def _input_names(self) -> list[str]:
         if self._encoder is not None:
             return self._encoder.names
-        if not hasattr(model, "feature_names_in_"):
+        if not hasattr(self, "feature_names_in_"):
             raise ValueError(
                 "This model was fitted on rows without column names, so it cannot tell which columns "
                 "of a table are its inputs. Fit it on a data frame or with fit_table."
