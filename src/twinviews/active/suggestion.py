@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
-from os import PathLike
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -20,7 +19,8 @@ from twinviews.active.acquisition import best_of_handfuls
 from twinviews.method.landmarks import row_priorities, stack_rows
 from twinviews.passes.targets import as_array, missing_labels
 from twinviews.tables import ArrayTable, Block
-from twinviews.tables.engines import engine_of, open_table
+from twinviews.tables.engines import engine_of
+from twinviews.tables.opening import is_table, open_table
 
 Strategy = Literal["best of handfuls", "uncertainty", "random"]
 STRATEGIES = ("best of handfuls", "uncertainty", "random")
@@ -114,7 +114,7 @@ def suggest(
                 "A Dask array has no names of columns, by which a model knows its inputs. Give a Dask "
                 "data frame, or rows.compute()."
             )
-        if _is_table(rows):
+        if is_table(rows):
             if y is not None:
                 raise ValueError("y goes with rows in memory. Of a table, name the column: target=...")
             found = _of_table(candidates, rows, _names(target), keep)
@@ -254,24 +254,16 @@ def _names(columns: str | Sequence[str] | None) -> list[str]:
     return [columns] if isinstance(columns, str) else list(columns)
 
 
-def _is_table(rows: Any) -> bool:
-    """Whether it is read block by block: files, data sets, Arrow tables, Dask and Spark frames."""
-    if isinstance(rows, (str, PathLike)):
-        return True
-    if isinstance(rows, (list, tuple)):
-        return all(isinstance(one, (str, PathLike)) for one in rows)
-    library = type(rows).__module__.partition(".")[0]
-    return library == "pyarrow" or engine_of(rows) != "pyarrow"
-
-
 def _of_table(
     candidates: _Candidates, source: Any, targets: Sequence[str], keep: Sequence[str] | None
 ) -> Shortlist:
     model = candidates.model
     names = model._input_names()
     kept = tuple(names if keep is None else _names(keep))
+    from twinviews.encoding.sources import read_like_the_fit
+
     table, _ = open_table(
-        source,
+        read_like_the_fit(source, getattr(model, "about_", {})),
         columns=list(dict.fromkeys([*names, *kept])),
         targets=targets,
         weight=None,

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, get_args
 import numpy as np
 import pyarrow as pa
 
-from twinviews.encoding.codes import Code, LeftOut
+from twinviews.encoding.codes import Code, LeftOut, NumberCode
 from twinviews.encoding.facts import Kind, TableFacts, facts_of, kind_of
 from twinviews.encoding.rules import code_columns
 from twinviews.tables import Block, Summary, Table
@@ -45,6 +45,11 @@ class Encoder:
                 name = f"{output} ({next(numbers[output])})"
             names[name] = None
         return list(names)
+
+    @property
+    def is_needless(self) -> bool:
+        """Whether every column is a number, or 0 and 1, in every row."""
+        return all(isinstance(code, NumberCode) and not code.flag for code in self.codes)
 
     def __call__(self, rows: Any) -> np.ndarray:
         """(rows, D) of a record batch or a table."""

@@ -41,7 +41,7 @@ from twinviews.passes.scaling import (
     standard_scaling,
 )
 from twinviews.passes.targets import check_missing_label
-from twinviews.tables import ArrayTable, Block, StackedTable, Table
+from twinviews.tables import ArrayTable, Block, Table
 from twinviews.tables.engines import engine_of, missing_engine
 
 if TYPE_CHECKING:
@@ -178,16 +178,14 @@ class SemiSupervised(LabeledSolve):
                 "data frame and use fit_table(frame, target=..., weight=...)."
             )
         try:
-            from twinviews.tables.dask import dask_table
+            from twinviews.encoding.dask_rows import open_dask_rows
         except ImportError as error:
             raise missing_engine("dask") from error
-        self._encoder = None
-        table, names, width = dask_table(X, y)
-        self._one_column = y.ndim == 1
-        self._remember_columns(None if names is None else np.array(names, dtype=object), width)
-        if X_unlabeled is None:
-            return table
-        return StackedTable(table, dask_table(X_unlabeled, None)[0])
+        found = open_dask_rows(X, y, X_unlabeled)
+        self._encoder, self._one_column = found.encoder, y.ndim == 1
+        names = None if found.names is None else np.array(found.names, dtype=object)
+        self._remember_columns(names, found.width)
+        return found.table
 
     def _remember_columns(self, names: np.ndarray | None, width: int) -> None:
         self.n_features_in_ = width

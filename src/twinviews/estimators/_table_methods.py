@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from importlib.metadata import version
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,20 +13,18 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from twinviews._system.progress_bar import progress_bar
-from twinviews._system.threads import map_in_order, one_blas_thread
-from twinviews._system.whole_files import told_of, whole_file
 from twinviews.estimators._all_or_nothing import all_or_nothing
 from twinviews.estimators._checks import AUTO, check_flag
 from twinviews.method.moments import Moments
 from twinviews.passes.first_pass import FirstPass
-from twinviews.tables import StackedTable, Table
+from twinviews.tables import Table
 from twinviews.tables.checkpoint import Checkpoint
-from twinviews.tables.engines import engine_of, is_whole, missing_engine, open_table
+from twinviews.tables.engines import missing_engine
 
 if TYPE_CHECKING:
-    from twinviews.encoding.encoder import Encoder
     from twinviews.estimators._frame import SemiSupervised as _Frame
+    from twinviews.reading import ReadingOptions
+    from twinviews.tables.predictions import Predictor
 else:
     _Frame = object
 
@@ -44,19 +42,22 @@ class TableMethods(_Frame):
         weight: str | None = None,
         encode: bool | str = "auto",
         kinds: Mapping[str, str] | None = None,
+        reading: ReadingOptions | None = None,
         checkpoint: Any = None,
     ) -> Self:
         """Fit on a table of any size: files, a Dask or Spark data frame, an Arrow table.
 
         The rows are read twice, block by block; memory does not grow with their number. The model is
-        that of ``fit`` on the same rows.
+        that of ``fit`` on the same rows, and that of ``twinviews fit`` on the same file.
 
         Parameters
         ----------
-        source : path, list of paths, data set or data frame
-            Parquet, CSV or Arrow IPC: a file, a folder, a partitioned data set, a
-            ``pyarrow.dataset.Dataset`` (on any file system that pyarrow knows) or ``pyarrow.Table``; a
-            Dask data frame; a Spark data frame.
+        source : path, list of paths, stream, data set or data frame
+            A file, a folder of files or several files in any format that ``twinviews fit`` reads: CSV
+            and its kin, Excel, JSON lines, Parquet, Arrow. "-" for standard input, or a binary file; a
+            ``twinviews.reading.Reading``; a ``pyarrow.dataset.Dataset`` (on any file system that
+            pyarrow knows), ``Table`` or ``RecordBatchReader``; a pandas or polars data frame; a Dask
+            or a Spark data frame.
         target : str or list of str
             Column of the labels, with nulls where there is none; several columns for several targets.
         columns : list of str, optional
@@ -68,10 +69,14 @@ class TableMethods(_Frame):
         encode : bool or "auto", default="auto"
             Whether columns become numbers as by :class:`TableEncoder`, which takes one more pass:
             words, dates and blanks then are inputs too, and columns that say nothing are left out.
-            "auto" does where some column is not a number by its type; blanks among numbers then are
-            an error that says where.
+            "auto" does for text files and workbooks, and where some column is not a number by its
+            type; blanks among numbers otherwise are an error that says where.
         kinds : mapping of str to str, optional
             What columns are to be taken for: "number", "boolean", "date" or "category".
+        reading : twinviews.reading.ReadingOptions, optional
+            What is known of a file: delimiter, decimal sign, encoding, sheet, words for missing
+            values, kinds of columns. The rest is found out, as by ``twinviews fit``, and used again
+            by ``predict_table``.
         checkpoint : path, optional
             File in which the passes over files remember how far they are, once a second. If the
             process is killed, the same call goes on from there and ends with the identical model; the
@@ -86,39 +91,40 @@ class TableMethods(_Frame):
             check_flag("encode", encode)
         if kinds and not encode:
             raise ValueError("kinds says what columns become, and encode=False that none does.")
-        targets = [target] if isinstance(target, str) else list(target)
-        options: dict[str, Any] = {"n_threads": self.n_threads, "progress": self.progress}
-        raw = None if encode == AUTO and not kinds else bool(encode)
-        table: Table
-        table, selection = open_table(
-            source, columns=columns, targets=targets, weight=weight, raw=raw, **options
+        try:
+            from twinviews.encoding.sources import open_fit_source
+        except ImportError as error:
+            raise missing_engine("pyarrow") from error
+        several = isinstance(unlabeled, list | tuple)
+        found = open_fit_source(
+            source,
+            targets=[target] if isinstance(target, str) else list(target),
+            columns=columns,
+            unlabeled=[one for one in (unlabeled if several else [unlabeled]) if one is not None],
+            weight=weight,
+            raw=None if encode == AUTO and not kinds else bool(encode),
+            kinds=kinds,
+            reading=reading,
+            n_threads=self.n_threads,
+            progress=self.progress,
         )
-        tables, names, raw = [table], selection.columns, selection.raw
-        for more in unlabeled if isinstance(unlabeled, (list, tuple)) else [unlabeled]:
-            if more is not None:
-                rest, _ = open_table(more, columns=names, targets=[], weight=None, raw=raw, **options)
-                tables.append(rest)
-        whole = table if len(tables) == 1 else StackedTable(*tables)
         with all_or_nothing(self):
-            self._encoder = self._learn_encoder(whole, selection, kinds or {}) if raw else None
-            notes = None if checkpoint is None else self._take_notes(checkpoint, tables)
+            self._encoder = found.encoder
+            notes = None if checkpoint is None else self._take_notes(checkpoint, found.tables)
             self._one_column = isinstance(target, str)
-            self._remember_columns(np.array(names, dtype=object), len(names))
-            self._fit_table(whole if self._encoder is None else self._encoder.table(whole))
+            self._remember_columns(np.array(found.names, dtype=object), len(found.names))
+            self._fit_table(found.table)
         if notes is not None:
             notes.remove()
-        if is_classifier(self) and is_whole(selection.schema.field(targets[0]).type):
+        if is_classifier(self) and found.has_whole_labels():
             # Blanks beside them made floats of whole numbers.
             self.classes_ = self.classes_.astype(np.int64)
+        if found.about:
+            task = "classification" if is_classifier(self) else "regression"
+            self.about_ = {"target": target, "task": task, **found.about}
         return self
 
     classes_: Any  # of classifiers
-
-    def _learn_encoder(self, table: Table, selection: Any, given: Mapping[str, Any]) -> Encoder:
-        from twinviews.encoding.encoder import encoder_of, facts_of_table, kinds_of
-
-        kinds = kinds_of(selection.schema, selection.columns, given)
-        return encoder_of(facts_of_table(table, kinds), given)
 
     def _take_notes(self, path: Any, tables: Sequence[Table]) -> Checkpoint:
         if not all(hasattr(table, "fingerprint") for table in tables):
@@ -140,87 +146,94 @@ class TableMethods(_Frame):
             table.checkpoint = notes  # type: ignore[attr-defined]
         return notes
 
-    def predict_table(self, source: Any, out: Any = None, *, keep: Sequence[str] = ()) -> Any:
+    def predict_table(
+        self,
+        source: Any,
+        out: Any = None,
+        *,
+        keep: Sequence[str] = (),
+        reading: ReadingOptions | None = None,
+    ) -> Any:
         """Predict for a table of any size.
 
         Parameters
         ----------
         source : as for ``fit_table``, with the input columns of the fit
-        out : path
-            Parquet file to write, row by row as the source has them. It appears when it is complete;
-            until then there is a file beside it whose name begins with a dot. For Spark, None.
+        out : path, optional
+            File to write, row by row as the source has them: in the format that its ending says (.csv,
+            .tsv, .parquet, .arrow, .jsonl, .xlsx), else Parquet. It appears when it is complete; until
+            then there is a file beside it whose name begins with a dot. For Dask and Spark data
+            frames None gives back a data frame.
         keep : list of str
-            Columns of the source to carry over, such as an id. For Spark, all are.
+            Columns of the source to carry over into the file, such as an id.
+        reading : twinviews.reading.ReadingOptions, optional
+            As in ``fit_table``; what was given or found out there is used where this says nothing.
 
         Returns
         -------
-        The path, or for Spark a data frame with the columns of predictions added.
+        The path; without one a lazy Dask or Spark data frame, which has all columns of the source and
+        those of predictions.
         """
-        check_is_fitted(self)
-        names = self._input_names()
-        if engine_of(source) == "pyspark":
-            from twinviews.tables.spark import predict_frame
+        if out is not None:
+            from twinviews.tables.predictions import write_predictions
 
-            sample = self._prediction_columns(np.zeros((1, self._width)))
-            kinds = {name: _spark_kind(values) for name, values in sample.items()}
-            raw = self._encoder is not None
-            return predict_frame(source, names, self._predict_block, kinds, raw=raw)
-        if out is None:
-            raise ValueError("out=None: name a Parquet file to write the predictions to.")
-        self._predict_to_file(source, Path(out), keep)
-        return Path(out)
+            write_predictions(self.predict_batches(source, keep=keep, reading=reading), Path(out))
+            return Path(out)
+        predictor, source = self._predictor((), None, source, reading)
+        from twinviews.tables.predictions import predicted_frame
+
+        sample = self._prediction_columns(np.zeros((1, self._width)), None)
+        return predicted_frame(source, predictor, sample)
 
     def predict_batches(
-        self, source: Any, *, keep: Sequence[str] = (), coverage: float | None = None
+        self,
+        source: Any,
+        *,
+        keep: Sequence[str] = (),
+        coverage: float | None = None,
+        reading: ReadingOptions | None = None,
     ) -> Iterator[Any]:
         """Predict for a table of any size, block by block, in the order of its rows.
 
         Parameters
         ----------
-        source : as for ``fit_table``, with the input columns of the fit; not of Dask or Spark
+        source : as for ``fit_table``, with the input columns of the fit
         keep : list of str
             Columns of the source to carry over.
         coverage : float, optional
             For regressors, of intervals to add as columns ``lower`` and ``upper``.
+        reading : twinviews.reading.ReadingOptions, optional
+            As in ``predict_table``.
 
         Yields
         ------
         pyarrow.Table
             The columns kept, then those of predictions.
         """
+        predictor, source = self._predictor(keep, coverage, source, reading)
+        from twinviews.tables.predictions import predicted_batches
+
+        options = {"n_threads": self.n_threads, "progress": self.progress}
+        yield from predicted_batches(source, predictor, **options)
+
+    def _predictor(
+        self,
+        keep: Sequence[str],
+        coverage: float | None,
+        source: Any,
+        reading: ReadingOptions | None,
+    ) -> tuple[Predictor, Any]:
+        """What predicts for record batches, and the source read as the table of the fit was."""
         check_is_fitted(self)
         names = self._input_names()
         try:
-            import pyarrow as pa
-
-            from twinviews.tables.arrow import ArrowTable, Selection, open_dataset
+            from twinviews.encoding.sources import read_like_the_fit
+            from twinviews.tables.predictions import Predictor
         except ImportError as error:
             raise missing_engine("pyarrow") from error
-        dataset = open_dataset(source)
-        raw = self._encoder is not None
-        inputs = Selection(dataset.schema, names, [], None, raw=raw)
-        table = ArrowTable(dataset, Selection(dataset.schema, names, keep, None, raw=raw), None, False)
-
-        def predict_piece(piece: Any) -> Any:
-            written = []
-            with one_blas_thread(look=False):  # not around a yield: the caller's work is none of ours
-                for batch in table.batches(piece):
-                    found = self._predict_block(inputs.inputs(batch), coverage)
-                    columns = {name: batch.column(name) for name in keep}
-                    _check_new_names(found, columns)
-                    written.append(pa.table({**columns, **found}))
-            return pa.concat_tables(written) if written else None
-
-        with one_blas_thread() as allowed:
-            threads = self.n_threads or allowed
-        with (
-            table.steady(),
-            progress_bar(table.count() if self.progress else None, self.progress) as bar,
-        ):
-            for predicted in map_in_order(predict_piece, table.pieces(), threads):
-                if predicted is not None:
-                    yield predicted
-                    bar.update(predicted.num_rows)
+        predict = partial(self._predict_block, coverage=coverage)
+        predictor = Predictor(names, predict, raw=self._encoder is not None, keep=list(keep))
+        return predictor, read_like_the_fit(source, getattr(self, "about_", {}), reading)
 
     def _input_names(self) -> list[str]:
         if self._encoder is not None:
@@ -232,36 +245,7 @@ class TableMethods(_Frame):
             )
         return [str(name) for name in self.feature_names_in_]
 
-    def _predict_block(self, rows: Any, coverage: float | None = None) -> dict[str, np.ndarray]:
+    def _predict_block(self, rows: Any, coverage: float | None) -> dict[str, np.ndarray]:
         """Columns of predictions, for rows as a table's blocks have them."""
         X = rows if self._encoder is None else self._encoder(rows)
         return self._prediction_columns(X, coverage)
-
-    def _predict_to_file(self, source: Any, out: Path, keep: Sequence[str]) -> None:
-        tables = self.predict_batches(source, keep=keep)
-        first = next(tables, None)
-        if first is None:
-            raise ValueError("The table has no rows. Check the path, or the filter that made it.")
-        import pyarrow.parquet as pq
-
-        with whole_file(out) as part:
-            with told_of(out):
-                writer = pq.ParquetWriter(part, first.schema)
-            with writer:
-                for table in chain([first], tables):
-                    with told_of(out):
-                        writer.write_table(table)
-
-
-def _check_new_names(found: Mapping[str, Any], kept: Mapping[str, Any]) -> None:
-    for name in found:
-        if name in kept:
-            raise ValueError(
-                f"The table has a column {name!r} already, which is what the predictions are called. "
-                f"Keep the others, by name."
-            )
-
-
-def _spark_kind(values: np.ndarray) -> str:
-    kinds = {"f": "double", "i": "long", "b": "boolean"}
-    return kinds.get(values.dtype.kind, "string")

@@ -25,11 +25,30 @@ _END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 _IN_ORDER: dict[str, Any] = {"batch_size": 32_768, "use_threads": False}
 
 
-def read_columnar(place: Path, form: str, options: ReadingOptions, source: str) -> Reading:
-    """A file or a folder of files, ``form`` "parquet" or "ipc"."""
+def read_parquet(paths: Sequence[Path], options: ReadingOptions, source: str) -> Reading:
+    """One file, or several that are one table."""
+    return _read_columnar(paths, "parquet", options, source)
+
+
+def read_arrow(paths: Sequence[Path], options: ReadingOptions, source: str) -> Reading:
+    """One file, or several that are one table."""
+    return _read_columnar(paths, "ipc", options, source)
+
+
+def _read_columnar(
+    paths: Sequence[Path], form: str, options: ReadingOptions, source: str
+) -> Reading:
+    # Names of folders below the one that the user named may be values: part=3.
+    root = source if Path(source).is_dir() else str(paths[0].parent)
 
     def opened(schema: pa.Schema | None = None) -> ds.Dataset:
-        return ds.dataset(str(place), format=form, partitioning="hive", schema=schema)
+        return ds.dataset(
+            [str(path) for path in paths],
+            format=form,
+            partitioning="hive",
+            partition_base_dir=root,
+            schema=schema,
+        )
 
     try:
         dataset = opened()
@@ -56,18 +75,20 @@ def read_columnar(place: Path, form: str, options: ReadingOptions, source: str) 
     found_out = [name for name, kind in others.items() if not kind.startswith("category")]
     if found_out:
         found = _with_types_of_text(opened(schema), found_out, options, source)
-        return replace(found, guesses=(*guesses, *found.guesses))
-    return Reading(source, opened(schema), (*guesses, *types_in_words(schema)), n_rows)
+        return replace(found, guesses=(*guesses, *found.guesses), own_types=True)
+    said = (*guesses, *types_in_words(schema))
+    return Reading(source, opened(schema), said, n_rows, own_types=True)
 
 
-def read_stream(path: Path, options: ReadingOptions, source: str) -> Reading:
+def read_stream(paths: Sequence[Path], options: ReadingOptions, source: str) -> Reading:
     """Arrow's format for streams, which can be read once only."""
+    (path,) = paths
     try:
         with pa.memory_map(str(path)) as file, pa.ipc.open_stream(file) as reader:
             return read_copy(
                 _to_the_end(reader, file),
                 reader.schema,
-                lambda copy: read_columnar(copy, "ipc", options, source),
+                lambda copy: read_arrow([copy], options, source),
             )
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         raise ValueError(f"{source} is an Arrow stream cut short or damaged. Write it again.") from None

@@ -80,7 +80,8 @@ class Reading:
     # Kinds with the way in which values are written, of columns that were text.
     written: Mapping[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] = USUAL  # for ``ReadingOptions(missing=...)`` of more rows
-    files: SameFiles = NO_FILES  # that the data set reads
+    files: SameFiles = NO_FILES  # that the user named
+    own_types: bool = False  # whether types were in the file, not found out
 
     @property
     def columns(self) -> tuple[Column, ...]:
