@@ -321,9 +321,7 @@ def run(items: list[pytest.Item], until: list[str] | None = None) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Small changes, tried on the tests.")
-    parser.add_argument(
-        "modules", nargs="*", default=MODULES, help="such as method.kernels"
-    )
+    parser.add_argument("modules", nargs="*", default=MODULES, help="such as method.kernels")
     parser.add_argument("--sample", type=int, help="at most so many mutants of each module")
     chosen = parser.parse_args()
     hunt = Hunt(chosen.modules, chosen.sample)

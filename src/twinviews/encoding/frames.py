@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,6 +13,7 @@ from twinviews.encoding.facts import Kind, TableFacts, kind_of
 from twinviews.tables import ArrayTable, Block
 from twinviews.tables.arrow import is_plain
 from twinviews.tables.column_names import check_columns
+
 
 def is_plain_frame(frame: pa.Table) -> bool:
     """Whether all columns are numbers and no value is missing."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from twinviews.encoding.column_kinds import column_kind, kind_names
 from twinviews.encoding.encoder import Encoder, encoder_of, facts_of_table, kinds_of
 from twinviews.reading import Reading, ReadingOptions
 from twinviews.tables import SourceTable, StackedTable, Table
@@ -94,7 +95,9 @@ def _with_kinds(
     if not isinstance(kinds, Mapping) or not kinds:
         return reading
     reading = reading or ReadingOptions()
-    return replace(reading, kinds={**reading.kinds, **kinds})
+    known = {name: kind for name, kind in kinds.items() if kind in kind_names()}
+    read_as = {name: column_kind(kind).read_as for name, kind in known.items()}
+    return replace(reading, kinds={**reading.kinds, **kinds, **read_as})
 
 
 def _given_kinds(options: ReadingOptions | None, names: Sequence[str]) -> dict[str, str]:
@@ -103,9 +106,7 @@ def _given_kinds(options: ReadingOptions | None, names: Sequence[str]) -> dict[s
     return {name: kind.partition(":")[0] for name, kind in given.items() if name in names}
 
 
-def open_like(
-    first: Any, other: Any, options: ReadingOptions | None, targets: Sequence[str]
-) -> Any:
+def open_like(first: Any, other: Any, options: ReadingOptions | None, targets: Sequence[str]) -> Any:
     """More rows without labels, written like the first table."""
     if not is_file(other):
         return open_source(other, passes=_PASSES)
@@ -116,9 +117,7 @@ def open_like(
     return open_source(other, replace(options, kinds=kinds), passes=_PASSES, expected=expected)
 
 
-def _about(
-    source: Any, options: ReadingOptions | None, names: Sequence[str]
-) -> dict[str, Any]:
+def _about(source: Any, options: ReadingOptions | None, names: Sequence[str]) -> dict[str, Any]:
     if not isinstance(source, Reading):
         return {}
     missing = None if options is None or options.missing is None else list(options.missing)

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
+from twinviews.reading.column_kinds import kind_of_type
 from twinviews.reading.copies import read_copy, typed_copy
 from twinviews.reading.findings import Guess, Reading, plain_errors, types_in_words
 from twinviews.reading.options import ReadingOptions
@@ -35,9 +36,7 @@ def read_arrow(paths: Sequence[Path], options: ReadingOptions, source: str) -> R
     return _read_columnar(paths, "ipc", options, source)
 
 
-def _read_columnar(
-    paths: Sequence[Path], form: str, options: ReadingOptions, source: str
-) -> Reading:
+def _read_columnar(paths: Sequence[Path], form: str, options: ReadingOptions, source: str) -> Reading:
     # Names of folders below the one that the user named may be values: part=3.
     root = source if Path(source).is_dir() else str(paths[0].parent)
 
@@ -145,7 +144,8 @@ def _plain_fields(schema: pa.Schema, options: ReadingOptions) -> tuple[list[pa.F
 
 
 def _plain(kind: pa.DataType) -> pa.DataType | None:
-    """The type in which a column is handed on; None for lists, objects and bytes."""
+    """The type in which a column is handed on; None for lists, objects and bytes, unless a kind that
+    was registered takes them."""
     types = pa.types
     if types.is_dictionary(kind):
         return _plain(kind.value_type)
@@ -153,9 +153,7 @@ def _plain(kind: pa.DataType) -> pa.DataType | None:
         return pa.string()
     if types.is_decimal(kind) or types.is_duration(kind):
         return pa.float64()
-    return (
-        None if types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind) else kind
-    )
+    return None if kind_of_type(kind) == "other" else kind
 
 
 def _with_types_of_text(

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from twinviews._system.unchanged_files import NO_FILES, SameFiles
+from twinviews.reading.column_kinds import kind_of_type
 from twinviews.reading.options import KINDS
 from twinviews.reading.vocabulary import USUAL
 
@@ -39,17 +40,6 @@ class Column:
     @classmethod
     def of(cls, field: pa.Field) -> Self:
         return cls(field.name, kind_of_type(field.type), field.type)
-
-
-def kind_of_type(kind: pa.DataType) -> str:
-    types = pa.types
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
-        return "number"
-    if types.is_boolean(kind):
-        return "boolean"
-    if types.is_timestamp(kind) or types.is_date(kind):
-        return "date"
-    return "empty" if types.is_null(kind) else "category"
 
 
 @contextmanager

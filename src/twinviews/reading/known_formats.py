@@ -10,8 +10,8 @@ from twinviews.reading.delimited import read_delimited
 from twinviews.reading.formats import FileFormat, register_format
 from twinviews.reading.json_lines import read_json_lines
 from twinviews.reading.workbook import read_workbook
-from twinviews.reading.writers import CsvWriter, JsonLinesWriter
 from twinviews.reading.workbook_writer import WorkbookWriter
+from twinviews.reading.writers import CsvWriter, JsonLinesWriter
 
 # Text has no first bytes of its own: what a file is that no other format recognises.
 JSON_LINES = FileFormat("JSON lines", read=read_json_lines)

@@ -211,9 +211,7 @@ def _read_several(paths: Sequence[Path], options: ReadingOptions) -> Reading:
     return _read_files(paths, options, source, f"A file of {source}")
 
 
-def _read_files(
-    files: Sequence[Path], options: ReadingOptions, source: str, any_file: str
-) -> Reading:
+def _read_files(files: Sequence[Path], options: ReadingOptions, source: str, any_file: str) -> Reading:
     form = _one_format_of(files)
     assert form.read is not None, "only those that are read are recognised"
     with _plain_gzip_errors(files[0], any_file):

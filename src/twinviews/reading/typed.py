@@ -10,8 +10,9 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from twinviews.reading.column_kinds import kind_of_type
 from twinviews.reading.column_types import ColumnSummary, MissingWords, choose, offered_to, refusal
-from twinviews.reading.findings import Guess, kind_of_type
+from twinviews.reading.findings import Guess
 from twinviews.reading.options import ReadingOptions
 from twinviews.reading.spellings import Code, Nothing, Spelling, Text
 from twinviews.reading.vocabulary import DASH

@@ -103,9 +103,7 @@ class BlockTable(ABC):
         for results in self._map_pieces(lambda blocks: list(map(function, blocks))):
             yield from results
 
-    def _map_pieces(
-        self, function: Callable[[Iterator[Block]], R], start: int = 0
-    ) -> Iterator[R]:
+    def _map_pieces(self, function: Callable[[Iterator[Block]], R], start: int = 0) -> Iterator[R]:
         """The function's results for the blocks of each piece from ``start`` on, in their order.
 
         BLAS is held to one thread inside the function only: between two results the caller may do

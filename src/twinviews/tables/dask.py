@@ -138,9 +138,7 @@ class _BlocksWithLabels:
             return list(blocks)
         Y = np.asarray(labels).reshape(len(rows), -1)
         ends = np.cumsum([block.X.shape[0] for block in blocks])[:-1]
-        return [
-            block._replace(Y=part) for block, part in zip(blocks, np.split(Y, ends), strict=True)
-        ]
+        return [block._replace(Y=part) for block, part in zip(blocks, np.split(Y, ends), strict=True)]
 
 
 def _checked_block(X: Any) -> list[Block]:
@@ -177,9 +175,7 @@ class DaskFrameTable(DaskTable):
 class _WithColumns:
     """A partition -> the same with more columns."""
 
-    def __init__(
-        self, function: Callable[[pa.RecordBatch], pa.Table], names: Sequence[str]
-    ) -> None:
+    def __init__(self, function: Callable[[pa.RecordBatch], pa.Table], names: Sequence[str]) -> None:
         self.function, self.names = function, list(names)
 
     def __call__(self, frame: Any) -> Any:

@@ -79,13 +79,14 @@ def _read_often(reading: Any, passes: int) -> Any:
 
 def is_file(source: Any) -> bool:
     """Whether it is named, or comes as bytes: what it holds must be found out."""
+    if engine_of(source) != "pyarrow":
+        return False
     if isinstance(source, (list, tuple)):
         return bool(source) and all(isinstance(one, (str, PathLike)) for one in source)
     if isinstance(source, (str, PathLike)):
         return True
     # A data frame may have a column of that name.
-    has_bytes = callable(getattr(source, "read", None)) and not hasattr(source, "columns")
-    return has_bytes and engine_of(source) == "pyarrow"
+    return callable(getattr(source, "read", None)) and not hasattr(source, "columns")
 
 
 def _is_reading(source: Any) -> bool:

@@ -58,9 +58,7 @@ class Predictor:
 
 def predicted_batches(source: Any, predictor: Predictor, **options: Any) -> Iterator[pa.Table]:
     """The columns kept and those of predictions, block by block, in the order of the rows."""
-    table, _ = open_table(
-        source, columns=predictor.needed, raw=True, block_rows=_BLOCK_ROWS, **options
-    )
+    table, _ = open_table(source, columns=predictor.needed, raw=True, block_rows=_BLOCK_ROWS, **options)
     return table.map_blocks(predictor.of_block)
 
 
