@@ -92,5 +92,5 @@ def test_an_engine_that_is_not_installed_is_named():
         raise ImportError("no such library")
 
     register_engine(Engine("quack", lambda source: source == "duck://rows", fail))
-    with pytest.raises(ImportError, match="quack is needed, .* pip install quack"):
+    with pytest.raises(ImportError, match=r"quack is needed, .* pip install quack"):
         XNVRegressor().fit_table("duck://rows", target="y")

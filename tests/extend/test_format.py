@@ -1,4 +1,4 @@
-"""A file format, added from outside the package: blocks of ``name = value`` lines, a blank line apart."""
+"""A file format, added from outside the package: ``name = value`` lines, rows a blank line apart."""
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -62,5 +62,5 @@ def test_folders_of_it_are_one_table(tmp_path):
         write([part], part.schema, tmp_path / f"{name}.cards")
     assert read(tmp_path).n_rows == 96
     (tmp_path / "3.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match="3.csv is CSV, but .*1.cards is cards"):
+    with pytest.raises(ValueError, match=r"3.csv is CSV, but .*1.cards is cards"):
         read(tmp_path)

@@ -1,4 +1,4 @@
-"""Python and the command line open every table through one door: the same model, the same predictions."""
+"""Python and the command line open every table through one door, and give one model."""
 
 import io
 import json
@@ -154,7 +154,7 @@ def test_predictions_are_written_in_the_format_of_the_ending(model, tmp_path):
 
 
 def test_sources_that_are_none(model, tmp_path):
-    with pytest.raises(ValueError, match="reading=.* says how a file is written"):
+    with pytest.raises(ValueError, match=r"reading=.* says how a file is written"):
         model.predict_table(pa.table(TRUTH), tmp_path / "o.parquet", reading=ReadingOptions())
     for nothing in (5, np.zeros((3, 2))):
         with pytest.raises(ValueError, match="a table is needed: a path"):

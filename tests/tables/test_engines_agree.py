@@ -394,7 +394,7 @@ def test_predictions_of_a_dask_frame(dask_client, mixed, tmp_path):
     assert_allclose(written["prediction"], expected, rtol=1e-9)
     with pytest.raises(ValueError, match="a column 'prediction' already"):
         model.predict_table(lazy)
-    with pytest.raises(TypeError, match="not in memory.* predict_table"):
+    with pytest.raises(TypeError, match=r"not in memory.* predict_table"):
         model.predict(rows[inputs])
 
 

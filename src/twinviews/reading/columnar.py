@@ -75,8 +75,8 @@ def _read_columnar(paths: Sequence[Path], form: str, options: ReadingOptions, so
     if found_out:
         found = _with_types_of_text(opened(schema), found_out, options, source)
         return replace(found, guesses=(*guesses, *found.guesses), own_types=True)
-    said = (*guesses, *types_in_words(schema))
-    return Reading(source, opened(schema), said, n_rows, own_types=True)
+    guesses = (*guesses, *types_in_words(schema))
+    return Reading(source, opened(schema), guesses, n_rows, own_types=True)
 
 
 def read_stream(paths: Sequence[Path], options: ReadingOptions, source: str) -> Reading:
