@@ -2,8 +2,8 @@
 
 Writes files of about 200 and 800 MB: an id, numbers, categories, dates, blanks. Reading finds encoding,
 delimiter, decimal sign and the types of all columns from all rows; it takes turns with a bare read of
-Arrow's, which finds types from the first megabyte. Then the paper's method is fitted on the smaller file,
-end to end, and its parses are counted.
+Arrow's, which finds types from the first megabyte. Then the paper's method is fitted on the smaller
+file, end to end, and its parses are counted.
 """
 
 import subprocess

@@ -9,21 +9,12 @@ from typing import Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from twinviews.reading.date_spellings import IsoMoment, Moment
 from twinviews.reading.findings import Guess
+from twinviews.reading.number_spellings import Number, Whole
 from twinviews.reading.options import ReadingOptions
-from twinviews.reading.spellings import (
-    ANY,
-    Code,
-    IsoMoment,
-    Moment,
-    Nothing,
-    Number,
-    Spelling,
-    Text,
-    Whole,
-    of_kind,
-    written_as,
-)
+from twinviews.reading.spelling_base import Spelling, any_true
+from twinviews.reading.spellings import ANY, Code, Nothing, Text, of_kind, written_as
 from twinviews.reading.vocabulary import DASH, MISSING, USUAL
 
 # Values that tell whether a column has many alike.
@@ -73,7 +64,7 @@ class ColumnSummary:
         if not all(isinstance(spelling, Text) for spelling in possible):
             return cls(possible, len(strings) - strings.null_count)
         distinct = distinct_values(strings)
-        signs = _any(pc.equal(distinct, "+"))
+        signs = any_true(pc.equal(distinct, "+"))
         if not _is_untidy(distinct, missing):
             return cls(possible, len(strings) - strings.null_count, signs=signs)
         tidy = missing.tidied(strings)
@@ -82,8 +73,8 @@ class ColumnSummary:
         return cls(
             possible,
             len(tidy) - tidy.null_count,
-            padded=_any(pc.not_equal(tidy, strings)),
-            oddly=_any(pc.not_equal(tidy, pc.utf8_trim(strings, " \t"))),
+            padded=any_true(pc.not_equal(tidy, strings)),
+            oddly=any_true(pc.not_equal(tidy, pc.utf8_trim(strings, " \t"))),
             signs=signs,
             gaps=frozenset(gaps),
         )
@@ -117,13 +108,11 @@ def distinct_values(strings: pa.Array) -> pa.Array:
     return pc.unique(strings) if 4 * len(pc.unique(some)) <= len(some) else strings
 
 
-def _any(mask: pa.Array) -> bool:
-    return bool(pc.any(mask).as_py())
-
-
 def _is_untidy(strings: pa.Array, missing: MissingWords) -> bool:
     """Whether a value has a blank at an end, or is a word for a missing one."""
-    return _any(missing.among(strings)) or _any(pc.not_equal(pc.utf8_trim_whitespace(strings), strings))
+    return any_true(missing.among(strings)) or any_true(
+        pc.not_equal(pc.utf8_trim_whitespace(strings), strings)
+    )
 
 
 def offered_to(name: str, options: ReadingOptions) -> tuple[Spelling, ...]:

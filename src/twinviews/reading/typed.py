@@ -21,7 +21,8 @@ from twinviews.reading.column_types import (
 )
 from twinviews.reading.findings import Guess
 from twinviews.reading.options import ReadingOptions
-from twinviews.reading.spellings import Code, Nothing, Spelling, Text
+from twinviews.reading.spelling_base import Spelling
+from twinviews.reading.spellings import Code, Nothing, Text
 from twinviews.reading.vocabulary import DASH
 
 # After so many values of one kind, one of another is worth a word.
