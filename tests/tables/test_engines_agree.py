@@ -244,8 +244,10 @@ def test_words_in_a_dask_array_are_refused(dask_client, frame):
 
 def test_a_table_without_rows_is_refused(arrow, tmp_path):
     pq.write_table(arrow.slice(0, 0), tmp_path / "rows.parquet")
-    with pytest.raises(ValueError, match="The table has no rows"):
+    with pytest.raises(ValueError, match=r"rows\.parquet has no rows\. Name a table with rows"):
         XNVRegressor(**GIVEN).fit_table(tmp_path / "rows.parquet", target="y", columns=NAMES)
+    with pytest.raises(ValueError, match="The table has no rows"):
+        XNVRegressor(**GIVEN).fit_table(arrow.slice(0, 0), target="y", columns=NAMES)
 
 
 @pytest.mark.parametrize("name", ["XNVRegressor", "XKSRegressor"])
@@ -344,6 +346,74 @@ def test_dask_frames(dask_client, frame, expected):
     assert_same(model, expected, frame[NAMES])
 
 
+@pytest.fixture(scope="module")
+def mixed(frame):
+    """Words and dates beside numbers, some of which are blank."""
+    towns = np.array(["Oslo", "Rome", "Lima"])[np.arange(1200) % 3]
+    blank = np.arange(1200) % 11 == 0
+    return frame[["a", "b", "y", "id"]].assign(town=towns, c=frame["c"].mask(blank))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_dask_frame_is_encoded_by_fit_as_by_fit_table(dask_client, mixed):
+    import dask.dataframe as dd
+
+    inputs = ["a", "b", "town", "c"]
+    rows = dd.from_pandas(mixed, npartitions=3)
+    by_table = XNVRegressor(**GIVEN, random_state=0).fit_table(rows, target="y", columns=inputs)
+    by_fit = XNVRegressor(**GIVEN, random_state=0).fit(rows[inputs], rows["y"])
+    assert [code.kind for code in by_fit.columns_] == ["number", "number", "category", "number"]
+    assert by_fit.columns_ == by_table.columns_
+    assert_same(by_fit, by_table, mixed[inputs])
+    labeled, others = mixed["y"].notna(), mixed["y"].isna()
+    apart = XNVRegressor(**GIVEN, random_state=0).fit(
+        dd.from_pandas(mixed[labeled][inputs], npartitions=2),
+        dd.from_pandas(mixed[labeled]["y"], npartitions=3),
+        X_unlabeled=dd.from_pandas(mixed[others][inputs], npartitions=2),
+    )
+    assert_same(apart, by_table, mixed[inputs])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_predictions_of_a_dask_frame(dask_client, mixed, tmp_path):
+    import dask.dataframe as dd
+
+    inputs = ["a", "b", "town", "c"]
+    rows = dd.from_pandas(mixed, npartitions=10)
+    model = XNVRegressor(**GIVEN, random_state=0).fit_table(rows, target="y", columns=inputs)
+    lazy = model.predict_table(rows)
+    assert isinstance(lazy, dd.DataFrame)
+    assert list(lazy.columns) == [*mixed.columns, "prediction"]
+    here = lazy.compute()
+    expected = model.predict(mixed[inputs])
+    assert_allclose(here["prediction"], expected, rtol=1e-9)
+    pd.testing.assert_frame_equal(here[mixed.columns], rows.compute())
+    out = model.predict_table(rows, tmp_path / "out.parquet", keep=["id"])
+    written = pq.read_table(out).to_pandas()
+    assert written["id"].tolist() == mixed["id"].tolist()
+    assert_allclose(written["prediction"], expected, rtol=1e-9)
+    with pytest.raises(ValueError, match="a column 'prediction' already"):
+        model.predict_table(lazy)
+    with pytest.raises(TypeError, match=r"not in memory.* predict_table"):
+        model.predict(rows[inputs])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_dask_arrays_of_unknown_length(dask_client, frame, expected):
+    import dask.dataframe as dd
+
+    rows = dd.from_pandas(frame, npartitions=4)
+    rows = rows[rows["a"] < 10]  # all of them, which Dask cannot know
+    X, y = rows[NAMES].to_dask_array(), rows["y"].to_dask_array()
+    assert np.isnan(X.shape[0])
+    model = XNVRegressor(**GIVEN, random_state=0).fit(X, y)
+    assert_same(model, expected, frame[NAMES].to_numpy())
+    with pytest.raises(ValueError, match="X has 1200 rows and y 600"):
+        XNVRegressor(**GIVEN, random_state=0).fit(X, y[:600].compute_chunk_sizes()[:600])
+    with pytest.raises(TypeError, match="not in memory"):
+        model.predict(X)
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_dask_brings_only_summaries_to_the_client(dask_client, monkeypatch):
     import dask.array as da
@@ -388,6 +458,9 @@ def test_spark(spark, arrow, frame, expected):
     predicted = model.predict_table(rows).toPandas().set_index("id").loc[frame["id"]]
     assert_allclose(predicted["prediction"], expected.predict(frame[NAMES]), rtol=1e-7, atol=1e-8)
     classifier = XNVClassifier(**GIVEN, random_state=0).fit_table(rows, target="kind", columns=NAMES)
+    blocks = list(model.predict_batches(rows, keep=["id"]))
+    by_block = pa.concat_tables(blocks).to_pandas().set_index("id").loc[frame["id"]]
+    assert_allclose(by_block["prediction"], predicted["prediction"], rtol=1e-9)
     guesses = classifier.predict_table(rows).toPandas()
     assert set(guesses["prediction"]) == {"up", "down"}
     assert_allclose(guesses["probability_up"] + guesses["probability_down"], 1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral
-from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,7 +33,8 @@ from twinviews.estimators.random_seed import seed_from
 from twinviews.passes.targets import as_array
 from twinviews.tables import ArrayTable, Block
 from twinviews.tables.base import Table
-from twinviews.tables.engines import engine_of, open_table
+from twinviews.tables.engines import engine_of
+from twinviews.tables.opening import is_table, open_table
 
 # More candidates than a handful for each row would only be drawn again.
 _LEAST_CANDIDATES, _MOST_CANDIDATES = 2000, 8000
@@ -112,8 +112,8 @@ def suggest(
     _check_count("k", k)
     if handful is not None:
         _check_count("handful", handful)
-    is_table = _is_table(rows)
-    _check_options(is_table, y, target, keep)
+    in_blocks = _is_table(rows)
+    _check_options(in_blocks, y, target, keep)
     wanted, k, seed = find_rule(rule), int(k), seed_from(random_state)
     if handful is not None and rule == DEFAULT_RULE:
         wanted = handful_rule(int(handful))
@@ -121,7 +121,7 @@ def suggest(
     size = max(_LEAST_CANDIDATES, enough, k)
     shortlist_of = ShortlistOf(model, size, seed, wanted.most_uncertain)
     with one_blas_thread(look=False):
-        if is_table:
+        if in_blocks:
             found = _from_table(shortlist_of, rows, _names(target), keep)
         else:
             found = _from_memory(shortlist_of, rows, y)
@@ -171,23 +171,20 @@ def _names(columns: str | Sequence[str] | None) -> list[str]:
 
 def _is_table(rows: Any) -> bool:
     """Whether it is read block by block: files, data sets, Arrow tables, Dask and Spark frames."""
-    if isinstance(rows, (str, PathLike)):
-        return True
-    if isinstance(rows, (list, tuple)):
-        return all(isinstance(one, (str, PathLike)) for one in rows)
     if engine_of(rows) == "dask" and not hasattr(rows, "columns"):
         raise ValueError(
             "A Dask array has no names of columns, by which a model knows its inputs. Give a Dask data "
             "frame, or rows.compute()."
         )
-    library = type(rows).__module__.partition(".")[0]
-    return library == "pyarrow" or engine_of(rows) != "pyarrow"
+    return is_table(rows)
 
 
 def _open(model: Any, source: Any, columns: Sequence[str], targets: Sequence[str]) -> Table:
     """The source as ``fit_table`` opens it, its rows as record batches."""
+    from twinviews.encoding.sources import read_like_the_fit
+
     table, _ = open_table(
-        source,
+        read_like_the_fit(source, getattr(model, "about_", {})),
         columns=columns,
         targets=targets,
         weight=None,

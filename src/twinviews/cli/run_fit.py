@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from shlex import quote
@@ -15,7 +14,8 @@ from sklearn.base import clone
 from twinviews import TableEncoder, XNVClassifier, XNVRegressor, save_model
 from twinviews.cli.paths import check_paths
 from twinviews.cli.target_task import Target, Task, look_at_target
-from twinviews.reading import Reading, ReadingOptions, read
+from twinviews.encoding.sources import open_like
+from twinviews.reading import Reading, ReadingOptions, columnar_copy, read
 
 Say = Callable[[str], None]
 
@@ -40,11 +40,12 @@ def fit_model(
     options = options_of(reading)
     found = read(table, options)
     say(str(found))
+    found = columnar_copy(found)  # the target, the columns, landmarks and moments: four passes
     if target not in found.dataset.schema.names:
         target = target.strip()  # as names of columns are
     with found.plain_errors():
         goal = look_at_target(found.dataset, target, task)
-    more = _read_more(unlabeled, found, options, target)
+    more = [open_like(found, source, options, [target]) for source in unlabeled]
     for other in more:
         say(str(other))
     say(goal.words(found_out=task is None))
@@ -55,13 +56,8 @@ def fit_model(
     say(_columns_in_words(model))
     error = _error(model, goal)
     say(_error_in_words(error, goal))
-    about = {
-        "target": target,
-        "task": goal.task,
-        "kinds": {name: kind for name, kind in found.kinds.items() if name in columns},
-        "missing": reading["missing"],
-        "error": error,
-    }
+    missing = None if options.missing is None else list(options.missing)
+    about = {**model.about_, "missing": missing, "error": error}
     save_model(model, output, about=about)
     say(f"Wrote {output} ({output.stat().st_size / 1e3:,.0f} kB).")
     if report is not None:
@@ -90,8 +86,7 @@ def _fitted(
     found, *more = readings
     with found.plain_errors():
         return clone(estimator).fit_table(
-            found.dataset, target=target, columns=columns, encode=True, kinds=kinds,
-            unlabeled=[other.dataset for other in more] or None,
+            found, target=target, columns=columns, encode=True, kinds=kinds, unlabeled=more or None
         )  # fmt: skip
 
 
@@ -122,8 +117,8 @@ def _write_report(
     say(f"Wrote {page}.")
 
 
-def options_of(reading: Mapping[str, Any], expected: Mapping[str, str] | None = None) -> ReadingOptions:
-    """From the command line's words; ``expected`` are the kinds that an earlier table had."""
+def options_of(reading: Mapping[str, Any]) -> ReadingOptions:
+    """From the command line's words."""
     missing = reading["missing"]
     return ReadingOptions(
         delimiter=reading["delimiter"],
@@ -133,7 +128,6 @@ def options_of(reading: Mapping[str, Any], expected: Mapping[str, str] | None = 
         sheet=reading["sheet"],
         missing=None if missing is None else tuple(word.strip() for word in missing.split(",")),
         kinds=reading["kinds"],
-        expected=expected or {},
     )
 
 
@@ -149,16 +143,6 @@ def _estimator(task: Task, quick: bool, seed: int) -> Any:
     kind = XNVRegressor if task == "regression" else XNVClassifier
     alone: dict[str, Any] = {"committee": False, "scale": "standard"} if quick else {}
     return kind(random_state=seed, progress=True, **alone)
-
-
-def _read_more(
-    unlabeled: Sequence[str], found: Reading, options: ReadingOptions, target: str
-) -> list[Reading]:
-    """Tables without the target, written like the first."""
-    kinds = {name: kind for name, kind in options.kinds.items() if name != target}
-    expected = {name: kind for name, kind in found.kinds.items() if name != target}
-    like = replace(options, kinds=kinds, expected=expected)
-    return [read(source, like) for source in unlabeled]
 
 
 def _kinds_of_inputs(options: ReadingOptions, target: str) -> dict[str, str]:

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 
 from twinviews import load_model
 from twinviews.cli.paths import check_paths
 from twinviews.cli.run_fit import options_of
-from twinviews.reading import read, write
+from twinviews.encoding.sources import read_like_the_fit
+from twinviews.reading import Reading, write
 
 
 def predict_rows(
@@ -31,15 +31,12 @@ def predict_rows(
     """Load, read, predict, write; what was done, for machines."""
     check_paths([table], [] if output == "-" else [Path(output)], [model_file])
     model = load_model(model_file)
-    about = getattr(model, "about_", {})
-    if reading["missing"] is None:  # as it was said to the fit
-        reading = {**reading, "missing": about.get("missing")}
-    found = read(table, options_of(reading, expected=about.get("kinds")))
+    found = read_like_the_fit(table, getattr(model, "about_", {}), options_of(reading))
     say(str(found))
     kept = found.dataset.schema.names if keep is None else keep
     unseen: Counter[str] = Counter()
     with found.plain_errors():
-        batches = _predicted(model, found.dataset, kept, coverage, unseen)
+        batches = _predicted(model, found, kept, coverage, unseen)
         first = next(batches, None)
         if first is None:
             raise ValueError(f"{found.source} has no rows to predict for.")
@@ -53,12 +50,12 @@ def predict_rows(
 
 
 def _predicted(
-    model: Any, dataset: ds.Dataset, kept: Sequence[str], coverage: float | None, unseen: Counter[str]
+    model: Any, found: Reading, kept: Sequence[str], coverage: float | None, unseen: Counter[str]
 ) -> Iterator[pa.Table]:
     """Columns kept and predictions, block by block; counts in ``unseen`` rows with unknown levels."""
     of_levels = [code for code in model.columns_ if code.kind == "category"]
     names = list(dict.fromkeys([*kept, *(code.name for code in of_levels)]))
-    for table in model.predict_batches(dataset, keep=names, coverage=coverage):
+    for table in model.predict_batches(found, keep=names, coverage=coverage):
         for code in of_levels:
             for chunk in table.column(code.name).chunks:
                 if rows := code.never_seen(chunk):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -142,18 +142,44 @@ class DateCode:
 
 @dataclass(frozen=True)
 class LeftOut:
+    """Nothing becomes of the column."""
+
     name: str
     why: str
 
     kind = "left out"
-    outputs = ()
+    outputs: ClassVar[tuple[str, ...]] = ()
 
     @property
     def words(self) -> str:
         return self.why
 
+    def __call__(self, column: pa.Array) -> np.ndarray:
+        return np.empty((len(column), 0))
 
-Code = NumberCode | LevelCode | DateCode | LeftOut
+
+class Code(Protocol):
+    """What becomes of a column."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the numbers."""
+        ...
+
+    @property
+    def words(self) -> str:
+        """What was done, for a person."""
+        ...
+
+    def __call__(self, column: pa.Array) -> np.ndarray:
+        """(rows, outputs) numbers, none of them missing."""
+        ...
 
 
 def _filled(x: np.ndarray, mean: float, flag: bool) -> np.ndarray:

@@ -7,20 +7,19 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from twinviews.encoding.codes import Code, LeftOut
+from twinviews.encoding.codes import Code, LeftOut, NumberCode
+from twinviews.encoding.column_kinds import kind_names
 from twinviews.encoding.facts import Kind, TableFacts, facts_of, kind_of
 from twinviews.encoding.rules import code_columns
 from twinviews.tables import Block, Summary, Table
 from twinviews.tables.column_names import check_columns
 
 S = TypeVar("S", bound=Summary)
-
-KINDS = tuple(kind for kind in get_args(Kind) if kind not in ("empty", "other"))
 
 
 @dataclass(frozen=True)
@@ -46,6 +45,11 @@ class Encoder:
             names[name] = None
         return list(names)
 
+    @property
+    def is_needless(self) -> bool:
+        """Whether every column is a number, or 0 and 1, in every row."""
+        return all(isinstance(code, NumberCode) and not code.flag for code in self.codes)
+
     def __call__(self, rows: Any) -> np.ndarray:
         """(rows, D) of a record batch or a table."""
         check_columns(self.names, rows.schema.names)
@@ -70,8 +74,9 @@ def kinds_of(schema: pa.Schema, columns: list[str], given: Mapping[str, Kind]) -
     if not isinstance(given, Mapping):
         raise ValueError(f"kinds={given!r} must be a mapping, such as {{'age': 'number'}}.")
     for name, kind in given.items():
-        if not isinstance(kind, str) or kind not in KINDS:
-            raise ValueError(f"kinds[{name!r}]={kind!r} must be one of {', '.join(map(repr, KINDS))}.")
+        if kind not in kind_names():
+            known = ", ".join(map(repr, kind_names()))
+            raise ValueError(f"kinds[{name!r}]={kind!r} must be one of {known}.")
     check_columns(given, columns)
     return {name: given.get(name) or kind_of(schema.field(name).type) for name in columns}
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
 
-from twinviews.encoding.values import as_days, as_numbers, as_words
+from twinviews.encoding.column_kinds import column_kind
+from twinviews.reading.column_kinds import kind_of_type as kind_of
 from twinviews.tables import Block
 
-Kind = Literal["number", "boolean", "date", "category", "empty", "other"]
+__all__ = ["ColumnFacts", "Count", "LevelFacts", "NumberFacts", "TableFacts", "facts_of", "kind_of"]
+
+# number, boolean, date, category, or registered; empty without a value, other if nothing is known of it
+Kind = str
 
 # More levels than this are not counted: beyond, the rarest make room for new ones.
 MOST_LEVELS_COUNTED = 10_000
@@ -99,14 +103,14 @@ class ColumnFacts:
     kind: Kind
     weight: float  # of all rows
     missing: float  # of the rows without a value
-    values: NumberFacts | LevelFacts | None  # None: nothing is known of such values
+    values: Any  # NumberFacts, LevelFacts or of a registered kind; None: nothing is known of them
 
     def merge(self, other: Self) -> Self:
         ours, theirs = self.values, other.values
         if ours is None or theirs is None:  # all of a block's values may be missing
             values: Any = theirs if ours is None else ours
         else:
-            values = ours.merge(theirs)  # type: ignore[arg-type]
+            values = ours.merge(theirs)
         kind = other.kind if self.kind == "empty" else self.kind
         return type(self)(kind, self.weight + other.weight, self.missing + other.missing, values)
 
@@ -143,34 +147,7 @@ def _facts_of(name: str, column: pa.Array, kind: Kind, weight: np.ndarray) -> Co
         return ColumnFacts("empty", total, total, None)
     if kind == "other":
         return ColumnFacts(kind, total, 0.0, None)
-    if kind == "category":
-        words = as_words(column)
-        blank = np.asarray(words.is_null())
-        values: LevelFacts | NumberFacts = LevelFacts.of(words, weight)
-    else:
-        x = as_days(name, column) if kind == "date" else as_numbers(name, column)
-        blank = np.isnan(x)
-        values = NumberFacts.of(x, weight)
+    blank, values = column_kind(kind).summarise(name, column, weight)
     if blank.all():
         return ColumnFacts("empty", total, total, None)
     return ColumnFacts(kind, total, float(weight[blank].sum()), values)
-
-
-def kind_of(type_: pa.DataType) -> Kind:
-    """What values of an Arrow type are taken for."""
-    types = pa.types
-    if types.is_dictionary(type_):
-        return kind_of(type_.value_type) if not _is_number(type_.value_type) else "category"
-    if types.is_boolean(type_):
-        return "boolean"
-    if _is_number(type_) or types.is_duration(type_) or types.is_time(type_):
-        return "number"
-    if types.is_date(type_) or types.is_timestamp(type_):
-        return "date"
-    if types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_):
-        return "category"
-    return "empty" if types.is_null(type_) else "other"
-
-
-def _is_number(type_: pa.DataType) -> bool:
-    return pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_)

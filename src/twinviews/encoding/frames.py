@@ -1,9 +1,8 @@
-"""Data frames in memory: pandas, polars and whatever else speaks Arrow."""
+"""How the columns of data frames in memory become numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,36 +13,6 @@ from twinviews.encoding.facts import Kind, TableFacts, kind_of
 from twinviews.tables import ArrayTable, Block
 from twinviews.tables.arrow import is_plain
 from twinviews.tables.column_names import check_columns
-
-_ARROW_ERRORS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError)
-
-
-def as_arrow(frame: Any) -> pa.Table:
-    """A frame, or a mapping of names to arrays, as an Arrow table; a pandas index is no column."""
-    if not isinstance(frame, Mapping) and type(frame).__module__.partition(".")[0] != "pandas":
-        return frame if isinstance(frame, pa.Table) else _read(frame)
-    columns: dict[str, pa.Array] = {}
-    for name, column in frame.items():
-        if str(name) in columns:
-            raise ValueError(f"Two columns have the name {str(name)!r}. Rename one of them.")
-        try:
-            columns[str(name)] = pa.Array.from_pandas(column)
-        except (*_ARROW_ERRORS, OverflowError, UnicodeError) as error:
-            raise ValueError(
-                f"Column {str(name)!r} mixes values of several types, or holds some that Arrow has no "
-                f"type for. Make them all numbers, all words or all dates. ({error})"
-            ) from None
-    return pa.table(columns)
-
-
-def _read(frame: Any) -> pa.Table:
-    try:
-        return pa.table(frame)
-    except _ARROW_ERRORS as error:
-        raise ValueError(
-            f"This {type(frame).__name__} has a column that Arrow has no type for ({error}). Make it "
-            f"numbers, words or dates, or leave it out."
-        ) from None
 
 
 def is_plain_frame(frame: pa.Table) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from twinviews.encoding.codes import Code, DateCode, LeftOut, LevelCode, NumberCode
+from twinviews.encoding.column_kinds import column_kind
 from twinviews.encoding.facts import (
     ColumnFacts,
     Kind,
@@ -42,16 +43,36 @@ def _code(name: str, facts: ColumnFacts, n_rows: int, *, wanted: bool) -> Code:
         return LeftOut(name, "its values are neither numbers, words nor dates")
     if facts.values is None or facts.missing == facts.weight:
         return LeftOut(name, "it is empty")
-    if isinstance(facts.values, LevelFacts):
-        return _level_code(name, facts, facts.values, wanted=wanted)
-    if facts.values.least == facts.values.most and not facts.missing:
+    code: Code = column_kind(facts.kind).code(name, facts, n_rows, wanted)
+    return code
+
+
+def code_number(name: str, facts: ColumnFacts, n_rows: int, wanted: bool) -> Code:
+    if _is_constant(facts):
         return LeftOut(name, "all rows have the same value")
-    if facts.kind == "date":
-        return _date_code(name, facts.values, flag=facts.missing > 0)
-    if facts.kind == "number" and not wanted and _counts_rows(facts, facts.values, n_rows):
+    if not wanted and _counts_rows(facts, facts.values, n_rows):
         return LeftOut(name, "it numbers the rows")
-    boolean = facts.kind == "boolean"
-    return NumberCode(name, _mean(facts.values), flag=facts.missing > 0, boolean=boolean)
+    return NumberCode(name, _mean(facts.values), flag=facts.missing > 0, boolean=False)
+
+
+def code_boolean(name: str, facts: ColumnFacts, n_rows: int, wanted: bool) -> Code:
+    if _is_constant(facts):
+        return LeftOut(name, "all rows have the same value")
+    return NumberCode(name, _mean(facts.values), flag=facts.missing > 0, boolean=True)
+
+
+def code_date(name: str, facts: ColumnFacts, n_rows: int, wanted: bool) -> Code:
+    if _is_constant(facts):
+        return LeftOut(name, "all rows have the same value")
+    return _date_code(name, facts.values, flag=facts.missing > 0)
+
+
+def code_levels(name: str, facts: ColumnFacts, n_rows: int, wanted: bool) -> Code:
+    return _level_code(name, facts, facts.values, wanted=wanted)
+
+
+def _is_constant(facts: ColumnFacts) -> bool:
+    return bool(facts.values.least == facts.values.most and not facts.missing)
 
 
 def _mean(values: NumberFacts) -> float:

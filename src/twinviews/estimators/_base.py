@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from twinviews._system.threads import one_blas_thread
 from twinviews._system.user_warnings import warn_user
-from twinviews.estimators import _table_methods
 from twinviews.estimators._all_or_nothing import all_or_nothing, fitting, predicting
 from twinviews.estimators._blocks import by_blocks
 from twinviews.estimators._checks import check_choice, check_count, check_flag, check_number
@@ -31,6 +30,12 @@ from twinviews.estimators._raw_rows import (
     learn_encoder,
 )
 from twinviews.estimators._solution import Solution
+from twinviews.estimators._table_methods import (
+    FitSource,
+    fit_on_table,
+    predict_to_table,
+    predictions_by_batch,
+)
 from twinviews.estimators.random_seed import seed_from
 from twinviews.method.kernels import Kernel
 from twinviews.method.labeled_problem import LabeledProblem
@@ -39,11 +44,12 @@ from twinviews.passes.first_pass import FirstPass, first_pass_of
 from twinviews.passes.labeled_rows import LabeledRows
 from twinviews.passes.scaling import SCALES, Scale, ScaledTable
 from twinviews.passes.targets import check_missing_label
-from twinviews.tables import ArrayTable, Block, StackedTable, Table
+from twinviews.tables import ArrayTable, Block, Table
 from twinviews.tables.engines import engine_of, missing_engine
 
 if TYPE_CHECKING:
     from twinviews.encoding.encoder import Encoder
+    from twinviews.reading import ReadingOptions
 
 # Predictions that rounding may move by more than this share of the labels' deviation are told.
 _TOLD = 1e-6
@@ -335,16 +341,14 @@ class SemiSupervisedEstimator(BaseEstimator):
                 "data frame and use fit_table(frame, target=..., weight=...)."
             )
         try:
-            from twinviews.tables.dask import dask_table
+            from twinviews.encoding.dask_rows import open_dask_rows
         except ImportError as error:
             raise missing_engine("dask") from error
-        self._encoder = None
-        table, names, width = dask_table(X, y)
-        self._one_column = y.ndim == 1
-        self._remember_columns(None if names is None else np.array(names, dtype=object), width)
-        if X_unlabeled is None:
-            return table
-        return StackedTable(table, dask_table(X_unlabeled, None)[0])
+        found = open_dask_rows(X, y, X_unlabeled)
+        self._encoder, self._one_column = found.encoder, y.ndim == 1
+        names = None if found.names is None else np.array(found.names, dtype=object)
+        self._remember_columns(names, found.width)
+        return found.table
 
     def _remember_columns(self, names: np.ndarray | None, width: int) -> None:
         self.n_features_in_ = width
@@ -410,19 +414,22 @@ class SemiSupervisedEstimator(BaseEstimator):
         weight: str | None = None,
         encode: bool | str = "auto",
         kinds: Mapping[str, str] | None = None,
+        reading: ReadingOptions | None = None,
         checkpoint: Any = None,
     ) -> Self:
         """Fit on a table of any size: files, a Dask or Spark data frame, an Arrow table.
 
         The rows are read twice, block by block; memory does not grow with their number. The model is
-        that of ``fit`` on the same rows.
+        that of ``fit`` on the same rows, and that of ``twinviews fit`` on the same file.
 
         Parameters
         ----------
-        source : path, list of paths, data set or data frame
-            Parquet, CSV or Arrow IPC: a file, a folder, a partitioned data set, a
-            ``pyarrow.dataset.Dataset`` (on any file system that pyarrow knows) or ``pyarrow.Table``; a
-            Dask data frame; a Spark data frame.
+        source : path, list of paths, stream, data set or data frame
+            A file, a folder of files or several files in any format that ``twinviews fit`` reads: CSV
+            and its kin, Excel, JSON lines, Parquet, Arrow. "-" for standard input, or a binary file; a
+            ``twinviews.reading.Reading``; a ``pyarrow.dataset.Dataset`` (on any file system that
+            pyarrow knows), ``Table`` or ``RecordBatchReader``; a pandas or polars data frame; a Dask
+            or a Spark data frame.
         target : str or list of str
             Column of the labels, with nulls where there is none; several columns for several targets.
         columns : list of str, optional
@@ -434,10 +441,14 @@ class SemiSupervisedEstimator(BaseEstimator):
         encode : bool or "auto", default="auto"
             Whether columns become numbers as by :class:`TableEncoder`, which takes one more pass:
             words, dates and blanks then are inputs too, and columns that say nothing are left out.
-            "auto" does where some column is not a number by its type; blanks among numbers then are
-            an error that says where.
+            "auto" does for text files and workbooks, and where some column is not a number by its
+            type; blanks among numbers otherwise are an error that says where.
         kinds : mapping of str to str, optional
             What columns are to be taken for: "number", "boolean", "date" or "category".
+        reading : twinviews.reading.ReadingOptions, optional
+            What is known of a file: delimiter, decimal sign, encoding, sheet, words for missing
+            values, kinds of columns. The rest is found out, as by ``twinviews fit``, and used again
+            by ``predict_table``.
         checkpoint : path, optional
             File in which the passes over files remember how far they are, once a second. If the
             process is killed, the same call goes on from there and ends with the identical model; the
@@ -448,42 +459,60 @@ class SemiSupervisedEstimator(BaseEstimator):
         self
         """
         self._check_parameters()
-        _table_methods.fit_table(
-            self, source, target, columns, unlabeled, weight, encode, kinds, checkpoint
-        )
+        wanted = FitSource(source, target, columns, unlabeled, weight, encode, kinds, reading)
+        fit_on_table(self, wanted, checkpoint)
         return self
 
-    def predict_table(self, source: Any, out: Any = None, *, keep: Sequence[str] = ()) -> Any:
+    def predict_table(
+        self,
+        source: Any,
+        out: Any = None,
+        *,
+        keep: Sequence[str] = (),
+        reading: ReadingOptions | None = None,
+    ) -> Any:
         """Predict for a table of any size.
 
         Parameters
         ----------
         source : as for ``fit_table``, with the input columns of the fit
-        out : path
-            Parquet file to write, row by row as the source has them. It appears when it is complete;
-            until then there is a file beside it whose name begins with a dot. For Spark, None.
+        out : path, optional
+            File to write, row by row as the source has them: in the format that its ending says (.csv,
+            .tsv, .parquet, .arrow, .jsonl, .xlsx), else Parquet. It appears when it is complete; until
+            then there is a file beside it whose name begins with a dot. For Dask and Spark data
+            frames None gives back a data frame.
         keep : list of str
-            Columns of the source to carry over, such as an id. For Spark, all are.
+            Columns of the source to carry over into the file, such as an id.
+        reading : twinviews.reading.ReadingOptions, optional
+            As in ``fit_table``; what was given or found out there is used where this says nothing.
 
         Returns
         -------
-        The path, or for Spark a data frame with the columns of predictions added.
+        The path; without one a lazy Dask or Spark data frame, which has all columns of the source and
+        those of predictions.
         """
         check_is_fitted(self)
-        return _table_methods.predict_table(self, source, out, keep)
+        return predict_to_table(self, source, out, keep, reading)
 
     def predict_batches(
-        self, source: Any, *, keep: Sequence[str] = (), coverage: float | None = None
+        self,
+        source: Any,
+        *,
+        keep: Sequence[str] = (),
+        coverage: float | None = None,
+        reading: ReadingOptions | None = None,
     ) -> Iterator[Any]:
         """Predict for a table of any size, block by block, in the order of its rows.
 
         Parameters
         ----------
-        source : as for ``fit_table``, with the input columns of the fit; not of Dask or Spark
+        source : as for ``fit_table``, with the input columns of the fit
         keep : list of str
             Columns of the source to carry over.
         coverage : float, optional
             For regressors, of intervals to add as columns ``lower`` and ``upper``.
+        reading : twinviews.reading.ReadingOptions, optional
+            As in ``predict_table``.
 
         Yields
         ------
@@ -491,7 +520,7 @@ class SemiSupervisedEstimator(BaseEstimator):
             The columns kept, then those of predictions.
         """
         check_is_fitted(self)
-        return _table_methods.predict_batches(self, source, keep, coverage)
+        yield from predictions_by_batch(self, source, keep, coverage, reading)
 
     # --- predictions, for rows on the scale of the fit ----------------------------------------------
 

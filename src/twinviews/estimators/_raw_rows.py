@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twinviews.estimators._weights import check_weight
-from twinviews.tables.engines import missing_engine
+from twinviews.tables.engines import engine_of, missing_engine
 
 if TYPE_CHECKING:
     from twinviews.encoding.encoder import Encoder
@@ -60,6 +60,11 @@ def check_frame(X: Any) -> None:
     """Columns that are there, in memory, and each with a name of its own; arrays pass."""
     if type(X).__name__ == "LazyFrame":
         raise TypeError("X is a LazyFrame, whose rows are not there yet. Give X.collect().")
+    if engine_of(X) != "pyarrow":
+        raise TypeError(
+            f"X is a {type(X).__name__} of {engine_of(X)}, whose rows are not in memory. Bring them "
+            f"there, or use fit_table and predict_table, which take such tables as they are."
+        )
     if not is_frame(X):
         return
     names = _names(X)
@@ -115,7 +120,7 @@ def _kinds(X: Any) -> list[str]:
 
 def as_arrow(X: Any) -> Any:
     try:
-        from twinviews.encoding import frames
+        from twinviews.tables import frames
     except ImportError as error:
         raise missing_engine("pyarrow") from error
     return frames.as_arrow(dense_columns(X))

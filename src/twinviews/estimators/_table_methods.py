@@ -6,78 +6,84 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import is_classifier
 
-from twinviews._system.progress_bar import progress_bar
-from twinviews._system.threads import map_in_order, one_blas_thread
-from twinviews._system.whole_files import told_of, whole_file
 from twinviews.estimators._all_or_nothing import all_or_nothing
 from twinviews.estimators._checks import AUTO, check_flag
 from twinviews.method.moments import Moments
 from twinviews.passes.first_pass import FirstPass
-from twinviews.tables import StackedTable, Table
+from twinviews.tables import Table
 from twinviews.tables.checkpoint import Checkpoint
-from twinviews.tables.engines import engine_of, is_whole, missing_engine, open_table
+from twinviews.tables.engines import missing_engine
 
 if TYPE_CHECKING:
-    from twinviews.encoding.encoder import Encoder
+    from twinviews.reading import ReadingOptions
+    from twinviews.tables.predictions import Predictor
 
 
-def fit_table(
-    model: Any,
-    source: Any,
-    target: str | Sequence[str],
-    columns: Sequence[str] | None,
-    unlabeled: Any,
-    weight: str | None,
-    encode: bool | str,
-    kinds: Mapping[str, str] | None,
-    checkpoint: Any,
-) -> None:
-    """Fit a model on a table of any size."""
-    if encode != AUTO:
-        check_flag("encode", encode)
-    if kinds and not encode:
-        raise ValueError("kinds says what columns become, and encode=False that none does.")
-    targets = [target] if isinstance(target, str) else list(target)
-    options: dict[str, Any] = {"n_threads": model.n_threads, "progress": model.progress}
-    raw = None if encode == AUTO and not kinds else bool(encode)
-    table: Table
-    table, selection = open_table(
-        source, columns=columns, targets=targets, weight=weight, raw=raw, **options
-    )
-    tables, names, raw = [table], selection.columns, selection.raw
-    for more in unlabeled if isinstance(unlabeled, (list, tuple)) else [unlabeled]:
-        if more is not None:
-            rest, _ = open_table(more, columns=names, targets=[], weight=None, raw=raw, **options)
-            tables.append(rest)
-    whole = table if len(tables) == 1 else StackedTable(*tables)
+class FitSource(NamedTuple):
+    """A table to fit on, as the user named it."""
+
+    source: Any
+    target: str | Sequence[str]
+    columns: Sequence[str] | None
+    unlabeled: Any
+    weight: str | None
+    encode: bool | str
+    kinds: Mapping[str, str] | None
+    reading: ReadingOptions | None
+
+
+def fit_on_table(model: Any, wanted: FitSource, checkpoint: Any) -> None:
+    """Fit a model on a table of any size; its parameters are checked."""
+    found = _open(model, wanted)
     with all_or_nothing(model):
-        model._encoder = _learn_encoder(whole, selection, kinds or {}) if raw else None
-        notes = None if checkpoint is None else _take_notes(model, checkpoint, tables)
-        model._one_column = isinstance(target, str)
-        model._remember_columns(np.array(names, dtype=object), len(names))
-        model._fit_blocks(whole if model._encoder is None else model._encoder.table(whole))
+        model._encoder = found.encoder
+        notes = None if checkpoint is None else _checkpoint(model, checkpoint, found.tables)
+        model._one_column = isinstance(wanted.target, str)
+        model._remember_columns(np.array(found.names, dtype=object), len(found.names))
+        model._fit_blocks(found.table)
     if notes is not None:
         notes.remove()
-    if is_classifier(model) and is_whole(selection.schema.field(targets[0]).type):
+    if is_classifier(model) and found.has_whole_labels():
         # Blanks beside them made floats of whole numbers.
         model.classes_ = model.classes_.astype(np.int64)
+    if found.about:
+        task = "classification" if is_classifier(model) else "regression"
+        model.about_ = {"target": wanted.target, "task": task, **found.about}
 
 
-def _learn_encoder(table: Table, selection: Any, given: Mapping[str, Any]) -> Encoder:
-    from twinviews.encoding.encoder import encoder_of, facts_of_table, kinds_of
+def _open(model: Any, wanted: FitSource) -> Any:
+    if wanted.encode != AUTO:
+        check_flag("encode", wanted.encode)
+    if wanted.kinds and not wanted.encode:
+        raise ValueError("kinds says what columns become, and encode=False that none does.")
+    try:
+        from twinviews.encoding.sources import open_fit_source
+    except ImportError as error:
+        raise missing_engine("pyarrow") from error
+    target, unlabeled = wanted.target, wanted.unlabeled
+    more = unlabeled if isinstance(unlabeled, list | tuple) else [unlabeled]
+    return open_fit_source(
+        wanted.source,
+        targets=[target] if isinstance(target, str) else list(target),
+        columns=wanted.columns,
+        unlabeled=[one for one in more if one is not None],
+        weight=wanted.weight,
+        raw=None if wanted.encode == AUTO and not wanted.kinds else bool(wanted.encode),
+        kinds=wanted.kinds,
+        reading=wanted.reading,
+        n_threads=model.n_threads,
+        progress=model.progress,
+    )
 
-    kinds = kinds_of(selection.schema, selection.columns, given)
-    return encoder_of(facts_of_table(table, kinds), given)
 
-
-def _take_notes(model: Any, path: Any, tables: Sequence[Table]) -> Checkpoint:
+def _checkpoint(model: Any, path: Any, tables: Sequence[Table]) -> Checkpoint:
+    """A file in which the passes over these tables remember how far they are."""
     if not all(hasattr(table, "fingerprint") for table in tables):
         raise ValueError(
             "checkpoint is for files. A Dask or Spark cluster repeats by itself what is lost."
@@ -98,91 +104,57 @@ def _take_notes(model: Any, path: Any, tables: Sequence[Table]) -> Checkpoint:
     return notes
 
 
-def predict_table(model: Any, source: Any, out: Any, keep: Sequence[str]) -> Any:
-    """Predict for a table of any size, into a file or a Spark frame."""
-    names = model._input_names()
-    if engine_of(source) == "pyspark":
-        from twinviews.tables.spark import predict_frame
+def predict_to_table(
+    model: Any, source: Any, out: Any, keep: Sequence[str], reading: ReadingOptions | None
+) -> Any:
+    """Predictions in a file, or in a lazy frame of the engine of the source."""
+    if out is not None:
+        from twinviews.tables.predictions import write_predictions
 
-        sample = model._prediction_columns(np.zeros((1, model._width)))
-        kinds = {name: _spark_kind(values) for name, values in sample.items()}
-        raw = model._encoder is not None
-        return predict_frame(source, names, partial(_predict_block, model), kinds, raw=raw)
-    if out is None:
-        raise ValueError("out=None: name a Parquet file to write the predictions to.")
-    _predict_to_file(model, source, Path(out), keep)
-    return Path(out)
+        write_predictions(predictions_by_batch(model, source, keep, None, reading), Path(out))
+        return Path(out)
+    predictor, source = _predictor(model, (), None, source, reading)
+    from twinviews.tables.predictions import predicted_frame
+
+    sample = model._prediction_columns(np.zeros((1, model._width)), None)
+    return predicted_frame(source, predictor, sample)
 
 
-def predict_batches(
-    model: Any, source: Any, keep: Sequence[str], coverage: float | None = None
+def predictions_by_batch(
+    model: Any,
+    source: Any,
+    keep: Sequence[str],
+    coverage: float | None,
+    reading: ReadingOptions | None,
 ) -> Iterator[Any]:
-    """Predict for a table of any size, block by block."""
+    """Predictions as Arrow tables, block by block in the order of the rows."""
+    predictor, source = _predictor(model, keep, coverage, source, reading)
+    from twinviews.tables.predictions import predicted_batches
+
+    yield from predicted_batches(source, predictor, n_threads=model.n_threads, progress=model.progress)
+
+
+def _predictor(
+    model: Any,
+    keep: Sequence[str],
+    coverage: float | None,
+    source: Any,
+    reading: ReadingOptions | None,
+) -> tuple[Predictor, Any]:
+    """What predicts for record batches, and the source read as the table of the fit was."""
     names = model._input_names()
     try:
-        import pyarrow as pa
-
-        from twinviews.tables.arrow import ArrowTable, Selection, open_dataset
+        from twinviews.encoding.sources import read_like_the_fit
+        from twinviews.tables.predictions import Predictor
     except ImportError as error:
         raise missing_engine("pyarrow") from error
-    dataset = open_dataset(source)
-    raw = model._encoder is not None
-    inputs = Selection(dataset.schema, names, [], None, raw=raw)
-    table = ArrowTable(dataset, Selection(dataset.schema, names, keep, None, raw=raw), None, False)
-
-    def predict_piece(piece: Any) -> Any:
-        written = []
-        with one_blas_thread(look=False):  # not around a yield: the caller's work is none of ours
-            for batch in table.batches(piece):
-                found = _predict_block(model, inputs.inputs(batch), coverage)
-                columns = {name: batch.column(name) for name in keep}
-                _check_new_names(found, columns)
-                written.append(pa.table({**columns, **found}))
-        return pa.concat_tables(written) if written else None
-
-    with one_blas_thread() as allowed:
-        threads = model.n_threads or allowed
-    with (
-        table.steady(),
-        progress_bar(table.count() if model.progress else None, model.progress) as bar,
-    ):
-        for predicted in map_in_order(predict_piece, table.pieces(), threads):
-            if predicted is not None:
-                yield predicted
-                bar.update(predicted.num_rows)
+    predict = partial(_predict_block, model, coverage=coverage)
+    predictor = Predictor(names, predict, raw=model._encoder is not None, keep=list(keep))
+    return predictor, read_like_the_fit(source, getattr(model, "about_", {}), reading)
 
 
-def _predict_block(model: Any, rows: Any, coverage: float | None = None) -> dict[str, np.ndarray]:
+def _predict_block(model: Any, rows: Any, coverage: float | None) -> dict[str, np.ndarray]:
     """Columns of predictions, for rows as a table's blocks have them."""
     X = rows if model._encoder is None else model._encoder(rows)
-    return model._prediction_columns(X, coverage)
-
-
-def _predict_to_file(model: Any, source: Any, out: Path, keep: Sequence[str]) -> None:
-    tables = predict_batches(model, source, keep)
-    first = next(tables, None)
-    if first is None:
-        raise ValueError("The table has no rows. Check the path, or the filter that made it.")
-    import pyarrow.parquet as pq
-
-    with whole_file(out) as part:
-        with told_of(out):
-            writer = pq.ParquetWriter(part, first.schema)
-        with writer:
-            for table in chain([first], tables):
-                with told_of(out):
-                    writer.write_table(table)
-
-
-def _check_new_names(found: Mapping[str, Any], kept: Mapping[str, Any]) -> None:
-    for name in found:
-        if name in kept:
-            raise ValueError(
-                f"The table has a column {name!r} already, which is what the predictions are called. "
-                f"Keep the others, by name."
-            )
-
-
-def _spark_kind(values: np.ndarray) -> str:
-    kinds = {"f": "double", "i": "long", "b": "boolean"}
-    return kinds.get(values.dtype.kind, "string")
+    columns: dict[str, np.ndarray] = model._prediction_columns(X, coverage)
+    return columns

@@ -1,8 +1,23 @@
-"""From what a user names on a command line to a typed Arrow data set, and back to a file."""
+"""From what a user names to a typed Arrow data set, and back to a file."""
 
+from twinviews.reading.copies import columnar_copy, typed_copy
 from twinviews.reading.findings import Column, Guess, Reading
+from twinviews.reading.formats import FileFormat, register_format
 from twinviews.reading.options import ReadingOptions
-from twinviews.reading.read_table import read
-from twinviews.reading.writing import write
+from twinviews.reading.read_table import read, written_like
+from twinviews.reading.writing import can_be_written, write
 
-__all__ = ["read", "Reading", "ReadingOptions", "Column", "Guess", "write"]
+__all__ = [
+    "Column",
+    "FileFormat",
+    "Guess",
+    "Reading",
+    "ReadingOptions",
+    "can_be_written",
+    "columnar_copy",
+    "read",
+    "register_format",
+    "typed_copy",
+    "write",
+    "written_like",
+]

@@ -9,22 +9,16 @@ from typing import Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from twinviews.reading.date_spellings import IsoMoment, Moment
 from twinviews.reading.findings import Guess
+from twinviews.reading.number_spellings import Number, Whole
 from twinviews.reading.options import ReadingOptions
-from twinviews.reading.spellings import (
-    ANY,
-    Code,
-    IsoMoment,
-    Moment,
-    Nothing,
-    Number,
-    Spelling,
-    Text,
-    Whole,
-    of_kind,
-    written_as,
-)
+from twinviews.reading.spelling_base import Spelling, any_true
+from twinviews.reading.spellings import ANY, Code, Nothing, Text, of_kind, written_as
 from twinviews.reading.vocabulary import DASH, MISSING, USUAL
+
+# Values that tell whether a column has many alike.
+_SOME = 400
 
 
 @dataclass(frozen=True)
@@ -69,8 +63,9 @@ class ColumnSummary:
         # Numbers, dates and booleans that parse as they stand have no blanks around them.
         if not all(isinstance(spelling, Text) for spelling in possible):
             return cls(possible, len(strings) - strings.null_count)
-        signs = _any(pc.equal(strings, "+"))
-        if not _is_untidy(strings, missing):
+        distinct = distinct_values(strings)
+        signs = any_true(pc.equal(distinct, "+"))
+        if not _is_untidy(distinct, missing):
             return cls(possible, len(strings) - strings.null_count, signs=signs)
         tidy = missing.tidied(strings)
         gaps = pc.unique(strings.filter(pc.and_(pc.is_null(tidy), pc.is_valid(strings)))).to_pylist()
@@ -78,8 +73,8 @@ class ColumnSummary:
         return cls(
             possible,
             len(tidy) - tidy.null_count,
-            padded=_any(pc.not_equal(tidy, strings)),
-            oddly=_any(pc.not_equal(tidy, pc.utf8_trim(strings, " \t"))),
+            padded=any_true(pc.not_equal(tidy, strings)),
+            oddly=any_true(pc.not_equal(tidy, pc.utf8_trim(strings, " \t"))),
             signs=signs,
             gaps=frozenset(gaps),
         )
@@ -107,13 +102,17 @@ def _possible(strings: pa.Array, offered: tuple[Spelling, ...]) -> tuple[Spellin
     return tuple(found)
 
 
-def _any(mask: pa.Array) -> bool:
-    return bool(pc.any(mask).as_py())
+def distinct_values(strings: pa.Array) -> pa.Array:
+    """Each value once, where many are alike: quicker to look at. Else all of them, as they are."""
+    some = strings.slice(0, _SOME)
+    return pc.unique(strings) if 4 * len(pc.unique(some)) <= len(some) else strings
 
 
 def _is_untidy(strings: pa.Array, missing: MissingWords) -> bool:
     """Whether a value has a blank at an end, or is a word for a missing one."""
-    return _any(missing.among(strings)) or _any(pc.not_equal(pc.utf8_trim_whitespace(strings), strings))
+    return any_true(missing.among(strings)) or any_true(
+        pc.not_equal(pc.utf8_trim_whitespace(strings), strings)
+    )
 
 
 def offered_to(name: str, options: ReadingOptions) -> tuple[Spelling, ...]:

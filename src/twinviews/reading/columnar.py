@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
+from twinviews.reading.column_kinds import kind_of_type
 from twinviews.reading.copies import read_copy, typed_copy
 from twinviews.reading.findings import Guess, Reading, plain_errors, types_in_words
 from twinviews.reading.options import ReadingOptions
@@ -25,11 +26,28 @@ _END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 _IN_ORDER: dict[str, Any] = {"batch_size": 32_768, "use_threads": False}
 
 
-def read_columnar(place: Path, form: str, options: ReadingOptions, source: str) -> Reading:
-    """A file or a folder of files, ``form`` "parquet" or "ipc"."""
+def read_parquet(paths: Sequence[Path], options: ReadingOptions, source: str) -> Reading:
+    """One file, or several that are one table."""
+    return _read_columnar(paths, "parquet", options, source)
+
+
+def read_arrow(paths: Sequence[Path], options: ReadingOptions, source: str) -> Reading:
+    """One file, or several that are one table."""
+    return _read_columnar(paths, "ipc", options, source)
+
+
+def _read_columnar(paths: Sequence[Path], form: str, options: ReadingOptions, source: str) -> Reading:
+    # Names of folders below the one that the user named may be values: part=3.
+    root = source if Path(source).is_dir() else str(paths[0].parent)
 
     def opened(schema: pa.Schema | None = None) -> ds.Dataset:
-        return ds.dataset(str(place), format=form, partitioning="hive", schema=schema)
+        return ds.dataset(
+            [str(path) for path in paths],
+            format=form,
+            partitioning="hive",
+            partition_base_dir=root,
+            schema=schema,
+        )
 
     try:
         dataset = opened()
@@ -56,18 +74,20 @@ def read_columnar(place: Path, form: str, options: ReadingOptions, source: str) 
     found_out = [name for name, kind in others.items() if not kind.startswith("category")]
     if found_out:
         found = _with_types_of_text(opened(schema), found_out, options, source)
-        return replace(found, guesses=(*guesses, *found.guesses))
-    return Reading(source, opened(schema), (*guesses, *types_in_words(schema)), n_rows)
+        return replace(found, guesses=(*guesses, *found.guesses), own_types=True)
+    guesses = (*guesses, *types_in_words(schema))
+    return Reading(source, opened(schema), guesses, n_rows, own_types=True)
 
 
-def read_stream(path: Path, options: ReadingOptions, source: str) -> Reading:
+def read_stream(paths: Sequence[Path], options: ReadingOptions, source: str) -> Reading:
     """Arrow's format for streams, which can be read once only."""
+    (path,) = paths
     try:
         with pa.memory_map(str(path)) as file, pa.ipc.open_stream(file) as reader:
             return read_copy(
                 _to_the_end(reader, file),
                 reader.schema,
-                lambda copy: read_columnar(copy, "ipc", options, source),
+                lambda copy: read_arrow([copy], options, source),
             )
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         raise ValueError(f"{source} is an Arrow stream cut short or damaged. Write it again.") from None
@@ -124,7 +144,8 @@ def _plain_fields(schema: pa.Schema, options: ReadingOptions) -> tuple[list[pa.F
 
 
 def _plain(kind: pa.DataType) -> pa.DataType | None:
-    """The type in which a column is handed on; None for lists, objects and bytes."""
+    """The type in which a column is handed on; None for lists, objects and bytes, unless a kind that
+    was registered takes them."""
     types = pa.types
     if types.is_dictionary(kind):
         return _plain(kind.value_type)
@@ -132,9 +153,7 @@ def _plain(kind: pa.DataType) -> pa.DataType | None:
         return pa.string()
     if types.is_decimal(kind) or types.is_duration(kind):
         return pa.float64()
-    return (
-        None if types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind) else kind
-    )
+    return None if kind_of_type(kind) == "other" else kind
 
 
 def _with_types_of_text(

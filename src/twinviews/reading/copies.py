@@ -9,8 +9,9 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -19,6 +20,11 @@ from twinviews._system.temporary_files import Held, held_folder
 from twinviews.reading.findings import Reading
 
 _CHUNK = 1 << 20
+_COPIED_ROWS = 32_768
+# How much larger a packed text may be once it is unpacked.
+_UNPACKED = 10
+# For scanners of text files, which otherwise read far ahead of whoever takes the batches.
+BOUNDED: dict[str, Any] = {"use_threads": False, "batch_readahead": 2, "fragment_readahead": 1}
 # The disk, the user's share of it, or the size that a file may have.
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -67,6 +73,29 @@ def read_copy(
         found = read(_arrow_file(folder.path, batches, schema))
         _kept_with(found.dataset, folder)
         return found
+
+
+def columnar_copy(reading: Reading) -> Reading:
+    """A reading that is fast to read again and again: text is parsed once more, into an Arrow file.
+
+    Without room for it (half of what is left on the disk of temporary files), or for a table that has
+    columns of its own, the reading itself.
+    """
+    form = getattr(reading.dataset, "format", None)
+    if not isinstance(form, ds.CsvFileFormat | ds.JsonFileFormat) or not _fits(reading):
+        return reading
+    with reading.plain_errors():
+        batches = reading.dataset.to_batches(batch_size=_COPIED_ROWS, **BOUNDED)
+        copy = typed_copy(batches, reading.dataset.schema)
+    return replace(reading, dataset=copy)
+
+
+def _fits(reading: Reading) -> bool:
+    """Whether a copy takes at most half of the room; it is about as large as the text was."""
+    free = shutil.disk_usage(tempfile.gettempdir()).free
+    packed = any(path.endswith(".gz") for path, *_ in reading.files.stamps)
+    size = sum(size or 0 for _, size, _ in reading.files.stamps)
+    return 2 * size * (_UNPACKED if packed else 1) < free
 
 
 def typed_copy(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> ds.Dataset:

@@ -12,11 +12,13 @@ import pyarrow.dataset as ds
 
 from twinviews.reading.column_types import MissingWords
 from twinviews.reading.copies import typed_copy
+from twinviews.reading.date_spellings import Moment
 from twinviews.reading.diagnosis import line_of_row, opened, what_is_wrong
 from twinviews.reading.dialect import HEAD_BYTES, Dialect, find_dialect
 from twinviews.reading.findings import Reading, types_in_words
+from twinviews.reading.number_spellings import Number, Whole
 from twinviews.reading.options import ReadingOptions
-from twinviews.reading.spellings import Code, Moment, Number, Text, Whole
+from twinviews.reading.spellings import Code, Text
 from twinviews.reading.typed import Typing, check_names, find_types
 from twinviews.reading.vocabulary import DASH, FALSE_IF_ASKED, TRUE_IF_ASKED
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from twinviews._system.unchanged_files import NO_FILES, SameFiles
+from twinviews.reading.column_kinds import kind_of_type
 from twinviews.reading.options import KINDS
 from twinviews.reading.vocabulary import USUAL
 
@@ -41,17 +42,6 @@ class Column:
         return cls(field.name, kind_of_type(field.type), field.type)
 
 
-def kind_of_type(kind: pa.DataType) -> str:
-    types = pa.types
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
-        return "number"
-    if types.is_boolean(kind):
-        return "boolean"
-    if types.is_timestamp(kind) or types.is_date(kind):
-        return "date"
-    return "empty" if types.is_null(kind) else "category"
-
-
 @contextmanager
 def plain_errors(source: str) -> Iterator[None]:
     """One plain line for what Arrow says of a file that is damaged beyond its first bytes."""
@@ -80,7 +70,8 @@ class Reading:
     # Kinds with the way in which values are written, of columns that were text.
     written: Mapping[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] = USUAL  # for ``ReadingOptions(missing=...)`` of more rows
-    files: SameFiles = NO_FILES  # that the data set reads
+    files: SameFiles = NO_FILES  # that the user named
+    own_types: bool = False  # whether types were in the file, not found out
 
     @property
     def columns(self) -> tuple[Column, ...]:

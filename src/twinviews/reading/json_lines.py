@@ -13,9 +13,10 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.json as arrow_json
 
+from twinviews.reading.column_kinds import kind_of_type
 from twinviews.reading.copies import typed_copy
 from twinviews.reading.diagnosis import opened
-from twinviews.reading.findings import Guess, Reading, kind_of_type, plain_errors, types_in_words
+from twinviews.reading.findings import Guess, Reading, plain_errors, types_in_words
 from twinviews.reading.options import ReadingOptions
 from twinviews.reading.typed import check_names, find_types, kinds_changed
 

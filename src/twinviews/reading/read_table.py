@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,32 +13,16 @@ from typing import BinaryIO
 from pyarrow.fs import LocalFileSystem
 
 from twinviews._system.unchanged_files import SameFiles
-from twinviews.reading.columnar import read_columnar, read_stream
 from twinviews.reading.copies import read_standard_input
-from twinviews.reading.delimited import read_delimited
 from twinviews.reading.diagnosis import opened
 from twinviews.reading.findings import Reading
-from twinviews.reading.json_lines import read_json_lines
+from twinviews.reading.formats import FileFormat, recognised
+from twinviews.reading.known_formats import DELIMITED, JSON_LINES
 from twinviews.reading.options import ReadingOptions
-from twinviews.reading.workbook import read_workbook
 
 STANDARD_INPUT = "-"
-# What files may be, in words.
-_FORMS = {
-    "parquet": "a Parquet file",
-    "ipc": "an Arrow file",
-    "stream": "an Arrow stream",
-    "workbook": "a workbook",
-    "json": "JSON lines",
-    "delimited": "CSV",
-}
-_MAGIC = (
-    (b"PAR1", "parquet"),
-    (b"ARROW1", "ipc"),
-    (b"\xff\xff\xff\xff", "stream"),
-    (b"PK\x03\x04", "workbook"),
-    (b"\xd0\xcf\x11\xe0", "workbook"),
-)
+# What a user may name: one file or folder, or several files that are one table.
+Source = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 # First bytes of what people take for tables, what it is, and the remedy.
 _NO_TABLES = (
     (b"%PDF", "a PDF", "Save the table as CSV"),
@@ -55,14 +39,14 @@ _NO_TABLES = (
 
 
 def read(
-    source: str | Path, options: ReadingOptions | None = None, *, stream: BinaryIO | None = None
+    source: Source, options: ReadingOptions | None = None, *, stream: BinaryIO | None = None
 ) -> Reading:
     """A table as a typed data set: CSV, TSV, Excel, Parquet, Arrow, JSON lines.
 
     Parameters
     ----------
-    source : path or "-"
-        A file, a folder of files that are one table, or standard input.
+    source : path, list of paths or "-"
+        A file, a folder of files that are one table, several such files, or standard input.
     options : ReadingOptions, optional
         What is known of the table; the rest is found out, and said in ``Reading.guesses``.
     stream : file, optional
@@ -93,11 +77,30 @@ def read(
     [2.5, None]
     """
     options = options or ReadingOptions()
-    files = SameFiles.at(LocalFileSystem(), [str(path) for path in _files_of(Path(source))])
-    with files.held():  # what was found out of a file must be true of it when it is read again
-        found = _read(source, options, stream)
-        found = replace(found, files=SameFiles.of(found.dataset))
+    named = [source] if isinstance(source, str | os.PathLike) else list(source)
+    files = [str(path) for one in named for path in _files_of(Path(one))]
+    held = SameFiles.at(LocalFileSystem(), files)
+    with held.held():  # what was found out of a file must be true of it when it is read again
+        if isinstance(source, str | os.PathLike):
+            found = _read(source, options, stream)
+        else:
+            found = _read_several([Path(one) for one in named], options)
+        found = replace(found, files=held)
     return found if options.missing is None else replace(found, missing=options.missing)
+
+
+def written_like(
+    options: ReadingOptions | None,
+    expected: Mapping[str, str] | None,
+    missing: Sequence[str] | None,
+) -> ReadingOptions:
+    """Options for more rows of a table of which this was found out, where they do not say otherwise."""
+    options = options or ReadingOptions()
+    if expected:
+        options = replace(options, expected=expected)
+    if missing is not None and options.missing is None:
+        options = replace(options, missing=tuple(missing))
+    return options
 
 
 def _files_of(path: Path) -> list[Path]:
@@ -120,18 +123,22 @@ def _refuse(error: OSError) -> None:
     raise error
 
 
-def _read(source: str | Path, options: ReadingOptions, stream: BinaryIO | None) -> Reading:
+def _read(source: str | os.PathLike[str], options: ReadingOptions, stream: BinaryIO | None) -> Reading:
     if str(source) == STANDARD_INPUT:
         return read_standard_input(lambda path: _read_file(path, options, "standard input"), stream)
     path = Path(source)
     if path.is_dir():
         return _read_folder(path, options)
-    if not path.exists():
-        raise FileNotFoundError(f"There is no file {str(path)!r}. Check the path{_alike(path)}")
+    _check_exists(path)
     if not path.is_file():  # a pipe can be read once, like standard input
         with path.open("rb") as pipe:
             return read_standard_input(lambda copy: _read_file(copy, options, str(path)), pipe)
     return _read_file(path, options, str(path))
+
+
+def _check_exists(path: Path) -> None:
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file {str(path)!r}. Check the path{_alike(path)}")
 
 
 def _alike(path: Path) -> str:
@@ -144,24 +151,17 @@ def _alike(path: Path) -> str:
 
 def _read_file(path: Path, options: ReadingOptions, source: str) -> Reading:
     with _plain_gzip_errors(path, source):
-        form = _form_of(path, source)
-        if form in ("parquet", "ipc"):
-            return read_columnar(path, form, options, source)
-        if form == "stream":
-            return read_stream(path, options, source)
-        if form == "workbook":
-            return read_workbook(path, options, source)
-        reader = read_json_lines if form == "json" else read_delimited
-        return reader([path], options, source)
+        form = _format_of(path, source)
+        assert form.read is not None, "only those that are read are recognised"
+        return form.read([path], options, source)
 
 
-def _form_of(path: Path, source: str) -> str:
-    """What a file is: a key of ``_FORMS``."""
+def _format_of(path: Path, source: str) -> FileFormat:
+    """What a file is."""
     with path.open("rb") as file:
         first = file.read(4096)
-    for magic, form in _MAGIC:
-        if first.startswith(magic):
-            return form
+    if (form := recognised(path, first)) is not None:
+        return form
     if first.startswith(b"\x1f\x8b") or path.suffix == ".gz":
         if path.suffix != ".gz":
             raise ValueError(
@@ -177,7 +177,7 @@ def _form_of(path: Path, source: str) -> str:
         raise ValueError(
             f"{source} is one JSON list. Write one object a line, without brackets and commas between."
         )
-    return "json" if start == b"{" else "delimited"
+    return JSON_LINES if start == b"{" else DELIMITED
 
 
 @contextmanager
@@ -191,33 +191,48 @@ def _plain_gzip_errors(path: Path, source: str) -> Iterator[None]:
 
 
 def _read_folder(folder: Path, options: ReadingOptions) -> Reading:
-    """Files of one kind."""
+    """Files of one format."""
     files = _files_of(folder)
     if not files:
         raise ValueError(f"The folder {str(folder)!r} has no files. Name a table.")
-    form = _one_form_of(files)
-    if form in ("parquet", "ipc"):
-        return read_columnar(folder, form, options, str(folder))
-    reader = read_json_lines if form == "json" else read_delimited
-    with _plain_gzip_errors(files[0], f"A file of {folder}"):
-        return reader(files, options, str(folder))
+    return _read_files(files, options, str(folder), f"A file of {folder}")
 
 
-def _one_form_of(files: Sequence[Path]) -> str:
-    forms: dict[str, Path] = {}
+def _read_several(paths: Sequence[Path], options: ReadingOptions) -> Reading:
+    """Files that the user named one by one."""
+    if not paths:
+        raise ValueError("The list of files is empty. Name at least one.")
+    for path in paths:
+        _check_exists(path)
+    if len(paths) == 1:
+        return _read(paths[0], options, None)
+    others = "another file" if len(paths) == 2 else f"{len(paths) - 1} other files"
+    source = f"{paths[0]} and {others}"
+    return _read_files(paths, options, source, f"A file of {source}")
+
+
+def _read_files(files: Sequence[Path], options: ReadingOptions, source: str, any_file: str) -> Reading:
+    form = _one_format_of(files)
+    assert form.read is not None, "only those that are read are recognised"
+    with _plain_gzip_errors(files[0], any_file):
+        return form.read(files, options, source)
+
+
+def _one_format_of(files: Sequence[Path]) -> FileFormat:
+    forms: dict[FileFormat, Path] = {}
     for path in files:
         with _plain_gzip_errors(path, str(path)):
-            forms.setdefault(_form_of(path, str(path)), path)
+            forms.setdefault(_format_of(path, str(path)), path)
     if len(forms) > 1:
         (one, first), (other, second) = list(forms.items())[:2]
         raise ValueError(
-            f"{second} is {_FORMS[other]}, but {first} is {_FORMS[one]}. Files that are one table need "
+            f"{second} is {other.name}, but {first} is {one.name}. Files that are one table need "
             f"one format."
         )
     ((form, path),) = forms.items()
-    if form in ("workbook", "stream"):
+    if form.one_file and len(files) > 1:
         raise ValueError(
-            f"{path} is {_FORMS[form]}, of which folders are not read. Name one file, or write them as "
+            f"{path} is {form.name}, of which folders are not read. Name one file, or write them as "
             f"CSV or Parquet."
         )
     return form

@@ -10,10 +10,19 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from twinviews.reading.column_types import ColumnSummary, MissingWords, choose, offered_to, refusal
-from twinviews.reading.findings import Guess, kind_of_type
+from twinviews.reading.column_kinds import kind_of_type
+from twinviews.reading.column_types import (
+    ColumnSummary,
+    MissingWords,
+    choose,
+    distinct_values,
+    offered_to,
+    refusal,
+)
+from twinviews.reading.findings import Guess
 from twinviews.reading.options import ReadingOptions
-from twinviews.reading.spellings import Code, Nothing, Spelling, Text
+from twinviews.reading.spelling_base import Spelling
+from twinviews.reading.spellings import Code, Nothing, Text
 from twinviews.reading.vocabulary import DASH
 
 # After so many values of one kind, one of another is worth a word.
@@ -166,12 +175,12 @@ def _look(
     if not part.possible:
         row = _first_unfit(strings, seen.possible, missing)
         raise _WrongValueError(row, refusal(name, strings[row].as_py(), options))
-    if all(isinstance(one, Text) for one in part.possible):
-        # Arrow takes zero bytes for letters; only text can hold them, since nothing else would parse.
+    # Arrow takes zero bytes for letters; only text can hold them, since nothing else would parse.
+    is_text = all(isinstance(one, Text) for one in part.possible)
+    if is_text and pc.any(pc.match_substring(distinct_values(strings), "\0")).as_py():
         row = pc.index(pc.match_substring(strings, "\0"), pa.scalar(True)).as_py()
-        if row >= 0:
-            what = f"column {name!r}: holds a zero byte, so the file is damaged. Save it again."
-            raise _WrongValueError(row, what)
+        what = f"column {name!r}: holds a zero byte, so the file is damaged. Save it again."
+        raise _WrongValueError(row, what)
     return seen.merge(part)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import zipfile
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,9 @@ _MOST_UNPACKED_BYTES = 2 << 30
 _EXACT_BELOW = 1e15
 
 
-def read_workbook(path: Path, options: ReadingOptions, source: str) -> Reading:
+def read_workbook(paths: Sequence[Path], options: ReadingOptions, source: str) -> Reading:
+    """One sheet of a workbook."""
+    (path,) = paths
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ModuleNotFoundError as error:

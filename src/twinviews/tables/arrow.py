@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as arrow_csv
 import pyarrow.dataset as ds
 
 from twinviews._system.unchanged_files import SameFiles
+from twinviews.reading import Reading, typed_copy
 from twinviews.tables.base import Block, BlockTable
 from twinviews.tables.column_names import check_columns
 from twinviews.tables.double_precision import refuse_too_large
+from twinviews.tables.engines import Wanted
+from twinviews.tables.frames import as_arrow
 
 # Rows that are read at once, and rows of a block made of them.
 _BATCH_ROWS = 32_768
@@ -40,8 +41,10 @@ class Selection:
         weight: str | None,
         *,
         raw: bool | None = False,
+        block_rows: int | None = None,
     ) -> None:
         self.schema, self.targets, self.weight = schema, list(targets), weight
+        self.block_rows = block_rows or _BLOCK_ROWS
         apart = {*self.targets, *([] if weight is None else [weight])}
         self.columns = [name for name in schema.names if name not in apart]
         if columns is not None:
@@ -55,6 +58,18 @@ class Selection:
                 f"numbers. Leave it out with columns=[...], or say encode=True."
             )
 
+    @classmethod
+    def of(cls, schema: pa.Schema, wanted: Wanted) -> Self:
+        """The columns that a caller wants, of a table with this schema."""
+        return cls(
+            schema,
+            wanted.columns,
+            wanted.targets,
+            wanted.weight,
+            raw=wanted.raw,
+            block_rows=wanted.block_rows,
+        )
+
     @property
     def names(self) -> list[str]:
         """Of all columns that are read, each once."""
@@ -63,8 +78,8 @@ class Selection:
 
     def blocks(self, batch: pa.RecordBatch) -> Iterator[Block]:
         """The rows of a batch."""
-        for start in range(0, batch.num_rows, _BLOCK_ROWS):
-            some = batch.slice(start, _BLOCK_ROWS)
+        for start in range(0, batch.num_rows, self.block_rows):
+            some = batch.slice(start, self.block_rows)
             if self.weight is not None:
                 some = some.filter(pc.not_equal(some.column(self.weight), 0))
             if some.num_rows == 0:
@@ -140,19 +155,27 @@ class ArrowTable(BlockTable):
     """A data set of Arrow: Parquet, CSV or IPC files, or a table in memory.
 
     A row group of a Parquet file is read by the thread that works on it, so reading and computing
-    overlap; files of other formats are read by one thread and worked on by all.
+    overlap; files of other formats are read by one thread and worked on by all. What a ``reading``
+    knows of the data set is not found out again.
     """
 
     def __init__(
-        self, dataset: ds.Dataset, selection: Selection, n_threads: int | None, progress: bool
+        self,
+        dataset: ds.Dataset,
+        selection: Selection,
+        n_threads: int | None,
+        progress: bool,
+        *,
+        reading: Reading | None = None,
     ) -> None:
         self.dataset, self.selection = dataset, selection
         self.n_threads, self.progress = n_threads, progress
-        self._files = SameFiles.of(dataset)
+        self._reading = reading
+        self._files = SameFiles.of(dataset) if reading is None else reading.files
 
     def steady(self) -> AbstractContextManager[None]:
         """All passes see the files as they were when the table was made."""
-        return self._files.held()
+        return self._files.held() if self._reading is None else self._reading.plain_errors()
 
     def pieces(self) -> Iterator[Any]:
         if isinstance(self.dataset, ds.FileSystemDataset) and self._is_parquet():
@@ -186,6 +209,8 @@ class ArrowTable(BlockTable):
             yield from self.selection.blocks(batch)
 
     def count(self) -> int:
+        if self._reading is not None and self._reading.n_rows is not None:
+            return self._reading.n_rows
         return int(self.dataset.count_rows())
 
     def fingerprint(self) -> str:
@@ -194,27 +219,16 @@ class ArrowTable(BlockTable):
         return repr(about)
 
 
-def open_dataset(source: Any) -> ds.Dataset:
-    """A path, several paths, a data set or a table, as a data set."""
-    if isinstance(source, ds.Dataset):
-        return source
-    if isinstance(source, pa.Table) or hasattr(source, "__arrow_c_stream__"):
-        return ds.dataset(pa.table(source))
-    paths = [str(path) for path in source] if isinstance(source, (list, tuple)) else str(source)
-    return ds.dataset(paths, format=_format_of(paths), partitioning="hive")
-
-
-def _format_of(paths: str | list[str]) -> Any:
-    """By the ending of the first file; of a folder, of the first file in it."""
-    first = Path(paths[0] if isinstance(paths, list) else paths)
-    if first.is_dir():
-        inside = sorted(path for path in first.rglob("*.*") if path.is_file())
-        first = inside[0] if inside else first
-    suffix = first.suffix.lower()
-    if suffix in (".csv", ".tsv"):
-        return ds.CsvFileFormat(
-            parse_options=arrow_csv.ParseOptions(delimiter="\t" if suffix == ".tsv" else ","),
-            # A blank label is no label, and no class of its own.
-            convert_options=arrow_csv.ConvertOptions(strings_can_be_null=True),
-        )
-    return "ipc" if suffix in (".arrow", ".ipc", ".feather") else "parquet"
+def open_arrow(source: Any, wanted: Wanted) -> tuple[ArrowTable, Selection]:
+    """A reading, a data set, a stream of batches or a data frame in memory as a table."""
+    reading = source if isinstance(source, Reading) else None
+    if reading is not None:
+        dataset = reading.dataset
+    elif isinstance(source, ds.Dataset):
+        dataset = source
+    elif isinstance(source, pa.RecordBatchReader):  # which can be read once
+        dataset = typed_copy(source, source.schema)
+    else:
+        dataset = ds.dataset(as_arrow(source))
+    selection = Selection.of(dataset.schema, wanted)
+    return ArrowTable(dataset, selection, wanted.n_threads, wanted.progress, reading=reading), selection

@@ -32,12 +32,21 @@ class Summary(Protocol):
 
 
 S = TypeVar("S", bound=Summary)
+R = TypeVar("R")
 
 
 class Table(Protocol):
-    """All an engine must provide: apply ``summarise`` to each block and merge what comes out."""
+    """All that a fit needs: apply ``summarise`` to each block and merge what comes out."""
 
     def fold(self, summarise: Callable[[Block], S]) -> S: ...
+
+
+class SourceTable(Table, Protocol):
+    """What an engine opens: ``fold`` for fits, ``map_blocks`` for predictions."""
+
+    def map_blocks(self, function: Callable[[Block], R]) -> Iterator[R]:
+        """The function's results for all blocks, in the order of the rows."""
+        ...
 
 
 def merge_all(summaries: Iterable[S]) -> S | None:
@@ -72,33 +81,14 @@ class BlockTable(ABC):
         return nullcontext()
 
     def fold(self, summarise: Callable[[Block], S]) -> S:
-        def summarise_piece(piece: Any) -> tuple[int, S | None]:
-            n_rows = 0
-
-            def summaries() -> Iterator[S]:
-                nonlocal n_rows
-                for block in self.blocks(piece):
-                    n_rows += block.X.shape[0]
-                    yield summarise(block)
-
-            summary = merge_all(summaries())
-            return n_rows, summary
-
         merged: S | None = None
         done = 0
         if self.checkpoint is not None and (state := self.checkpoint.next_fold()) is not None:
             done, merged = state
             if done == ALL:
                 return refuse_nothing(merged)
-        with (
-            self.steady(),
-            one_blas_thread() as allowed,
-            progress_bar(self.count() if self.progress else None, self.progress) as bar,
-        ):
-            threads = self.n_threads or allowed
-            pieces = islice(self.pieces(), done, None)
-            for n_rows, summary in map_in_order(summarise_piece, pieces, threads):
-                bar.update(n_rows)
+        with one_blas_thread():
+            for summary in self._map_pieces(lambda blocks: merge_all(map(summarise, blocks)), done):
                 done += 1
                 if summary is not None:
                     merged = summary if merged is None else merged.merge(summary)
@@ -107,6 +97,40 @@ class BlockTable(ABC):
         if self.checkpoint is not None and merged is not None:
             self.checkpoint.save(done, merged, complete=True)  # type: ignore[arg-type]
         return refuse_nothing(merged)
+
+    def map_blocks(self, function: Callable[[Block], R]) -> Iterator[R]:
+        """The function's results for all blocks, in the order of the rows."""
+        for results in self._map_pieces(lambda blocks: list(map(function, blocks))):
+            yield from results
+
+    def _map_pieces(self, function: Callable[[Iterator[Block]], R], start: int = 0) -> Iterator[R]:
+        """The function's results for the blocks of each piece from ``start`` on, in their order.
+
+        BLAS is held to one thread inside the function only: between two results the caller may do
+        work of its own.
+        """
+
+        def apply(piece: Any) -> tuple[int, R]:
+            n_rows = 0
+
+            def counted() -> Iterator[Block]:
+                nonlocal n_rows
+                for block in self.blocks(piece):
+                    n_rows += block.X.shape[0]
+                    yield block
+
+            with one_blas_thread(look=False):
+                result = function(counted())
+            return n_rows, result
+
+        with one_blas_thread() as allowed:
+            threads = self.n_threads or allowed
+        total = self.count() if self.progress else None
+        with self.steady(), progress_bar(total, self.progress) as bar:
+            pieces = islice(self.pieces(), start, None)
+            for n_rows, result in map_in_order(apply, pieces, threads):
+                yield result
+                bar.update(n_rows)
 
 
 def refuse_nothing(merged: S | None) -> S:

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from twinviews.reading import read
-from twinviews.reading.writing import harmless_name
+from twinviews.reading.writers import harmless_name
 from twinviews_experiments.datasets.downloads import Files, UnobtainableError
 from twinviews_experiments.datasets.file_formats import columns_of, numbered, read_delimited
 from twinviews_experiments.datasets.paper_sets import PAPER_SETS, PaperSet, read_raw

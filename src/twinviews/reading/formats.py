@@ -1,0 +1,84 @@
+"""File formats: how each is recognised, read and written. A new one is registered here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+
+from twinviews.reading.findings import Reading
+from twinviews.reading.options import ReadingOptions
+
+
+class BatchWriter(Protocol):
+    """What a format opens to write a file: batches one after the other, then the end."""
+
+    def write(self, batch: pa.RecordBatch) -> None: ...
+
+    def close(self) -> None: ...
+
+
+Reader = Callable[[Sequence[Path], ReadingOptions, str], Reading]
+WriterOpener = Callable[[Path, pa.Schema, bool], BatchWriter]
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    """A format of files that hold a table.
+
+    Parameters
+    ----------
+    name : str
+        In messages, with its article: "a Parquet file".
+    endings : tuple of str
+        Of the names of files that are written in it; without ``begins`` of those that are read, too.
+    begins : tuple of bytes
+        How its files begin, which is what tells a format, whatever a file is called.
+    read : callable, optional
+        From the files of one table, the user's options and the name of the table in messages to a
+        ``Reading``.
+    open_writer : callable, optional
+        From a path, a schema and whether text that looks like a formula is written as it is, to an
+        object with ``write(batch)`` and ``close()``.
+    one_file : bool
+        Whether a table is a single file, so that folders of them are refused.
+    """
+
+    name: str
+    endings: tuple[str, ...] = ()
+    begins: tuple[bytes, ...] = ()
+    read: Reader | None = None
+    open_writer: WriterOpener | None = None
+    one_file: bool = False
+
+    def recognises(self, path: Path, first: bytes) -> bool:
+        """Whether a file that begins with these bytes is of this format."""
+        if self.read is None:
+            return False
+        return first.startswith(self.begins) if self.begins else path.name.endswith(self.endings)
+
+
+_FORMATS: list[FileFormat] = []
+
+
+def register_format(form: FileFormat) -> None:
+    """Let every function that reads or writes tables know another format; the last one comes first."""
+    _FORMATS.insert(0, form)
+
+
+def recognised(path: Path, first: bytes) -> FileFormat | None:
+    """The format of a file that begins with these bytes, as far as that tells."""
+    return next((form for form in _FORMATS if form.recognises(path, first)), None)
+
+
+def writers() -> dict[str, WriterOpener]:
+    """Endings that are written, and what opens a file of each."""
+    found: dict[str, WriterOpener] = {}
+    for form in _FORMATS:
+        if form.open_writer is not None:
+            for ending in form.endings:
+                found.setdefault(ending, form.open_writer)
+    return found
