@@ -45,6 +45,7 @@ class TargetState:
         self._rng = np.random.default_rng()  # two tabs should get different rows
         self._encoded: dict[int, np.ndarray] = {}  # labeled rows as numbers
         self._answers: Mapping[int, Event] = {}
+        self.answer_counts: Counter[Answer] = Counter()
         self._fitted: RowLabels | None = None  # labels of the last full fit that was begun
         self._table_rows, self._table_values = rows, values = table_labels(table, target)
         self._is_labeled_in_table = np.isin(candidates.rows, rows)
@@ -62,6 +63,7 @@ class TargetState:
     def update(self, answers: Mapping[int, Event]) -> None:
         """Learn from the last event of each row; a cleared answer is none."""
         self._answers = {row: event for row, event in answers.items() if event.entry.answer != "clear"}
+        self.answer_counts = Counter(event.entry.answer for event in self._answers.values())
         self.labels = self._labels()
         self._free = self._not_answered()
         self.model.learn(self.labels)
@@ -108,11 +110,6 @@ class TargetState:
         """The number of labels: of answers, and of the table where there is no answer."""
         replaced = sum(self.table_label(row) is not None for row in self._answers)
         return self.answer_counts["label"] + len(self._table_rows) - replaced
-
-    @property
-    def answer_counts(self) -> Counter[Answer]:
-        """The number of rows with each answer."""
-        return Counter(event.entry.answer for event in self._answers.values())
 
     # --- rows to label next -------------------------------------------------------------------------
 
