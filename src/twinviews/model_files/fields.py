@@ -1,6 +1,6 @@
-"""What a field of a model may be: how it is written, and all that is checked on both ways.
+"""What a field of a model may be: how it is written, and all that is checked when it is read.
 
-Plain values and arrays; what a user gave, and fields that hold fields, are in modules of their own.
+Rows and labels as a user gave them are in ``labels_and_rows.py``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from twinviews.method.kernels import PRODUCT, ProductKernel, find_kernel
 from twinviews.model_files.container import ModelFileError
-from twinviews.model_files.records import LARGEST, Field, Json, Kind, Reader, Sizes, Writer
+from twinviews.model_files.records import LARGEST, Field, Json, Reader, Sizes, Writer
 
 MOST_WHOLE = 2**63 - 1
 _LONGEST_TEXT = 10_000
@@ -35,20 +35,18 @@ class Limits:
     kernel: str | None = None
 
 
-# --- plain values: what is written is checked as if it were read -----------------------------------
+# --- plain values ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Number:
     limits: Limits
 
-    def encode(self, value: Any, writer: Writer, sizes: Sizes) -> Json:
+    def encode(self, value: Any, writer: Writer) -> Json:
         value = float(value)
-        node = None if self.limits.missing and np.isnan(value) else value
-        self.decode(node, None, sizes)
-        return node
+        return None if self.limits.missing and np.isnan(value) else value
 
-    def decode(self, node: Json, reader: Reader | None, sizes: Sizes) -> float:
+    def decode(self, node: Json, reader: Reader, sizes: Sizes) -> float:
         if self.limits.missing and node is None:
             return np.nan
         least = -LARGEST if self.limits.least is None else self.limits.least
@@ -61,10 +59,10 @@ class Number:
 class Whole:
     limits: Limits
 
-    def encode(self, value: Any, writer: Writer, sizes: Sizes) -> Json:
-        return self.decode(int(value), None, sizes)
+    def encode(self, value: Any, writer: Writer) -> Json:
+        return int(value)
 
-    def decode(self, node: Json, reader: Reader | None, sizes: Sizes) -> int:
+    def decode(self, node: Json, reader: Reader, sizes: Sizes) -> int:
         least = -MOST_WHOLE if self.limits.least is None else int(self.limits.least)
         most = MOST_WHOLE if self.limits.most is None else int(self.limits.most)
         if type(node) is not int or not least <= node <= most:
@@ -75,7 +73,7 @@ class Whole:
 
 @dataclass(frozen=True)
 class Flag:
-    def encode(self, value: Any, writer: Writer, sizes: Sizes) -> Json:
+    def encode(self, value: Any, writer: Writer) -> Json:
         return bool(value)
 
     def decode(self, node: Json, reader: Reader, sizes: Sizes) -> bool:
@@ -88,10 +86,10 @@ class Flag:
 class Text:
     choices: tuple[str, ...] = ()  # none: any text
 
-    def encode(self, value: Any, writer: Writer, sizes: Sizes) -> Json:
-        return self.decode(str(value), None, sizes)
+    def encode(self, value: Any, writer: Writer) -> Json:
+        return str(value)
 
-    def decode(self, node: Json, reader: Reader | None, sizes: Sizes) -> str:
+    def decode(self, node: Json, reader: Reader, sizes: Sizes) -> str:
         if type(node) is not str or len(node) > _LONGEST_TEXT:
             raise ModelFileError(f"{node!r:.40} is not text of up to {_LONGEST_TEXT:,} characters")
         check_letters(node)
@@ -115,27 +113,20 @@ class Array:
 
     limits: Limits
 
-    def encode(self, value: Any, writer: Writer, sizes: Sizes) -> Json:
-        array = np.asarray(value, dtype=self.limits.dtype)
-        self._check(array, sizes)
-        return writer.add_array(array, nan=self.limits.missing)
+    def encode(self, value: Any, writer: Writer) -> Json:
+        return writer.add_array(np.asarray(value, dtype=self.limits.dtype))
 
     def decode(self, node: Json, reader: Reader, sizes: Sizes) -> np.ndarray:
-        array = reader.array(node, nan=self.limits.missing)
-        self._check(array, sizes)
-        return array
-
-    def _check(self, array: np.ndarray, sizes: Sizes) -> None:
         limits = self.limits
+        array = reader.array(node, nan=limits.missing)
         if array.dtype.kind != "f" if limits.dtype is None else array.dtype != limits.dtype:
             raise ModelFileError(f"an array has dtype {array.dtype}, not {limits.dtype or 'float'}")
         check_shape(array.shape, limits.sizes, sizes)
-        if array.size == 0:
-            return
-        if limits.least is not None and not array.min() >= limits.least:
+        if array.size and limits.least is not None and not array.min() >= limits.least:
             raise ModelFileError(f"an entry is {array.min():g}, and {limits.least:g} is the least")
-        if limits.below is not None:
+        if array.size and limits.below is not None:
             check_places(array, sizes[limits.below])
+        return array
 
 
 def check_shape(shape: tuple[int, ...], expected: str, sizes: Sizes) -> None:
@@ -159,8 +150,8 @@ class NumberOrArray:
 
     limits: Limits
 
-    def encode(self, value: Any, writer: Writer, sizes: Sizes) -> Json:
-        return self._field(isinstance(value, np.ndarray)).encode(value, writer, sizes)
+    def encode(self, value: Any, writer: Writer) -> Json:
+        return self._field(isinstance(value, np.ndarray)).encode(value, writer)
 
     def decode(self, node: Json, reader: Reader, sizes: Sizes) -> Any:
         return self._field(type(node) is int).decode(node, reader, sizes)
@@ -189,7 +180,7 @@ class KernelProfile:
             f"kernel a name, or keep this model with pickle"
         )
 
-    def encode(self, value: Any, writer: Writer, sizes: Sizes) -> Json:
+    def encode(self, value: Any, writer: Writer) -> Json:
         return self.name_of(value)
 
     def decode(self, node: Json, reader: Reader, sizes: Sizes) -> Any:
@@ -213,8 +204,8 @@ class Maybe:
 
     of: Field
 
-    def encode(self, value: Any, writer: Writer, sizes: Sizes) -> Json:
-        return None if value is None else self.of.encode(value, writer, sizes)
+    def encode(self, value: Any, writer: Writer) -> Json:
+        return None if value is None else self.of.encode(value, writer)
 
     def decode(self, node: Json, reader: Reader, sizes: Sizes) -> Any:
         return None if node is None else self.of.decode(node, reader, sizes)
@@ -227,20 +218,15 @@ class Many:
     of: Field
     limits: Limits
 
-    def encode(self, value: Any, writer: Writer, sizes: Sizes) -> Json:
-        parts = list(value)
-        self._check(parts, sizes)
-        return [self.of.encode(part, writer, sizes) for part in parts]
+    def encode(self, value: Any, writer: Writer) -> Json:
+        return [self.of.encode(part, writer) for part in value]
 
     def decode(self, node: Json, reader: Reader, sizes: Sizes) -> tuple[Any, ...]:
-        self._check(node, sizes)
-        return tuple(self.of.decode(part, reader, sizes) for part in node)
-
-    def _check(self, parts: Any, sizes: Sizes) -> None:
         least = int(self.limits.least or 0)
-        if not isinstance(parts, list) or len(parts) < least:
+        if not isinstance(node, list) or len(node) < least:
             raise ModelFileError(f"it is not a list of at least {least}")
-        sizes.bind(self.limits.sizes or "_", len(parts))
+        sizes.bind(self.limits.sizes or "_", len(node))
+        return tuple(self.of.decode(part, reader, sizes) for part in node)
 
 
 @dataclass(frozen=True)
@@ -249,8 +235,8 @@ class Named:
 
     of: Field
 
-    def encode(self, value: Any, writer: Writer, sizes: Sizes) -> Json:
-        return {name: self.of.encode(value[name], writer, sizes) for name in sorted(value)}
+    def encode(self, value: Any, writer: Writer) -> Json:
+        return {name: self.of.encode(value[name], writer) for name in sorted(value)}
 
     def decode(self, node: Json, reader: Reader, sizes: Sizes) -> dict[str, Any]:
         if not isinstance(node, dict):
@@ -265,19 +251,14 @@ class Part:
     types: frozenset[Any]
     limits: Limits
 
-    def encode(self, value: Any, writer: Writer, sizes: Sizes) -> Json:
-        found = writer.add_object(value)
-        self._check(found.kind, found.sizes, sizes)
-        return found.place
+    def encode(self, value: Any, writer: Writer) -> Json:
+        return writer.add_object(value)
 
     def decode(self, node: Json, reader: Reader, sizes: Sizes) -> Any:
         found = reader.object(node)
-        self._check(found.kind, found.sizes, sizes)
-        return found.value
-
-    def _check(self, kind: Kind, theirs: Sizes, ours: Sizes) -> None:
-        if kind.cls not in self.types and not kind.roles & self.types:
-            raise ModelFileError(f"a {kind.name} is in a place where it does not belong")
+        if found.kind.cls not in self.types and not found.kind.roles & self.types:
+            raise ModelFileError(f"a {found.kind.name} is in a place where it does not belong")
         for word in self.limits.sizes.split():
-            our_letter, _, their_letter = word.partition("=")
-            ours.bind(our_letter, theirs[their_letter or our_letter])
+            ours, _, theirs = word.partition("=")
+            sizes.bind(ours, found.sizes[theirs or ours])
+        return found.value

@@ -221,7 +221,7 @@ def _refusals(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def _to_bytes(model: Any, about: dict[str, Any] | None, whole: bool) -> bytes:
-    """All that a reader checks is checked here on the model itself, so what is written can be read."""
+    """The content of a file. A reader checks it on the way, but nothing is made a second time."""
     kind = next((kind for kind in ESTIMATORS.values() if type(model) is kind.cls), None)
     if kind is None:
         raise ModelFileError("it is not an estimator of twinviews. Keep it with pickle or skops")
@@ -232,8 +232,9 @@ def _to_bytes(model: Any, about: dict[str, Any] | None, whole: bool) -> bytes:
     parameters = write_parameters(model, writer)
     check_parameters(model)
     fields = kind.fields
-    state = write_fields(kind.name, fields, learned(model, fields, whole=whole), writer, sizes)
-    writer.check_cost()
+    state = write_fields(fields, learned(model, fields, whole=whole), writer)
+    read_fields(kind.name, fields, {}, state, writer.reader, sizes)
+    writer.reader.limit()
     check_together(model, sizes, whole=kind.has_all_rows and model._learned.all_rows is not None)
     check_predictions(model)
     header = {
@@ -270,8 +271,9 @@ def _to_model(contents: Contents) -> Any:
     with _names_version(contents):
         file = _open(contents)
         kind, whole = ESTIMATORS[file.model["class"]], file.header["whole"]
-        reader = Reader(Contents(file.header, file.arrays), KINDS)
-        reader.read_objects(file.order)
+        reader = Reader(file.arrays)
+        reader.limit()
+        _read_objects(file, reader)
         model = read_parameters(kind.cls, file.model["parameters"], reader)
         sizes = Sizes()
         state = read_fields(kind.name, kind.fields, kind.defaults, file.state, reader, sizes)
@@ -281,6 +283,15 @@ def _to_model(contents: Contents) -> Any:
     check_predictions(model)
     model.about_ = file.header["about"]
     return model
+
+
+def _read_objects(file: OldFile, reader: Reader) -> None:
+    nodes = file.header["objects"]
+    for place in file.order:
+        name = nodes[place]["kind"]
+        if name not in KINDS:
+            raise UnknownHereError(f"it has an object of the kind {name[:40]!r}")
+        reader.read_object(place, nodes[place], KINDS[name])
 
 
 @contextmanager

@@ -31,48 +31,33 @@ class Rows:
 
     limits: Limits
 
-    def encode(self, value: Any, writer: Writer, sizes: Sizes) -> Json:
-        self._check(value, sizes)
+    def encode(self, value: Any, writer: Writer) -> Json:
         if not sparse.issparse(value):
             return writer.add_array(np.asarray(value))
-        form = (value.format, "array" if isinstance(value, sparse.sparray) else "matrix")
-        shape = [int(size) for size in value.shape]
-        _check_sparse(form, shape, value.data, value.indices, value.indptr, writer)
-        places = {name: writer.add_array(getattr(value, name)) for name in _SPARSE_PARTS}
-        return {"class": form[1], "format": form[0], "shape": shape, **places}
+        return {
+            "class": "array" if isinstance(value, sparse.sparray) else "matrix",
+            "format": value.format,
+            "shape": [int(size) for size in value.shape],
+            **{name: writer.add_array(getattr(value, name)) for name in _SPARSE_PARTS},
+        }
 
     def decode(self, node: Json, reader: Reader, sizes: Sizes) -> Any:
         rows = _read_sparse(node, reader) if isinstance(node, dict) else reader.array(node)
-        self._check(rows, sizes)
-        return rows
-
-    def _check(self, rows: Any, sizes: Sizes) -> None:
         if rows.dtype.kind != "f" or rows.ndim != 2:
             raise ModelFileError(f"rows have dtype {rows.dtype} and shape {rows.shape}")
         check_shape(rows.shape, self.limits.sizes, sizes)
+        return rows
 
 
 def _read_sparse(node: dict[str, Json], reader: Reader) -> Any:
     if set(node) != {"class", "format", "shape", *_SPARSE_PARTS}:
         raise ModelFileError("a sparse matrix is not told by data, indices and indptr")
     form, shape = (str(node["format"]), str(node["class"])), node["shape"]
-    data, indices, indptr = (reader.array(node[name]) for name in _SPARSE_PARTS)
-    _check_sparse(form, shape, data, indices, indptr, reader)
-    return _SPARSE[form]((data, indices, indptr), shape=tuple(shape))
-
-
-def _check_sparse(
-    form: tuple[str, str],
-    shape: Json,
-    data: np.ndarray,
-    indices: np.ndarray,
-    indptr: np.ndarray,
-    file: Reader | Writer,
-) -> None:
     if form not in _SPARSE or not isinstance(shape, list) or len(shape) != 2:
         raise ModelFileError(f"a sparse matrix has form {form} and shape {shape!r:.40}")
     if not all(type(size) is int and 0 <= size <= MOST_WHOLE for size in shape):
         raise ModelFileError(f"a sparse matrix has shape {shape!r:.40}")
+    data, indices, indptr = (reader.array(node[name]) for name in _SPARSE_PARTS)
     major, minor = shape if form[0] == "csr" else shape[::-1]
     if not data.ndim == indices.ndim == indptr.ndim == 1 or data.dtype.kind != "f":
         raise ModelFileError("a sparse matrix has parts that are not columns of numbers")
@@ -83,7 +68,8 @@ def _check_sparse(
     if indptr[0] != 0 or indptr[-1] != len(data) or (np.diff(indptr) < 0).any():
         raise ModelFileError("a sparse matrix has rows that do not follow each other")
     check_places(indices, minor)
-    file.ledger.spend(8 * (minor + 1))  # a product with it transposes it: then it has so many rows
+    reader.spend(8 * (minor + 1))  # a product with it transposes it: then it has so many rows
+    return _SPARSE[form]((data, indices, indptr), shape=tuple(shape))
 
 
 @dataclass(frozen=True)
@@ -92,17 +78,15 @@ class Labels:
 
     limits: Limits
 
-    def encode(self, value: Any, writer: Writer, sizes: Sizes) -> Json:
+    def encode(self, value: Any, writer: Writer) -> Json:
         value = np.asarray(value)
         dtype = value.dtype.newbyteorder("<").str
         if not _LABEL_DTYPE.fullmatch(dtype):
             raise ModelFileError(f"labels of dtype {value.dtype} cannot be stored. Use text")
         values = [_plain_label(label) for label in value.ravel().tolist()]
-        node = {"dtype": dtype, "shape": list(value.shape), "values": values}
-        self.decode(node, writer, sizes)
-        return node
+        return {"dtype": dtype, "shape": list(value.shape), "values": values}
 
-    def decode(self, node: Json, reader: Reader | Writer, sizes: Sizes) -> np.ndarray:
+    def decode(self, node: Json, reader: Reader, sizes: Sizes) -> np.ndarray:
         if not isinstance(node, dict) or set(node) != {"dtype", "shape", "values"}:
             raise ModelFileError("labels are not told by dtype, shape and values")
         name, shape, values = node["dtype"], node["shape"], node["values"]
@@ -113,7 +97,7 @@ class Labels:
         if not all(type(size) is int and size >= 0 for size in shape) or prod(shape) != len(values):
             raise ModelFileError(f"{len(values)} labels have shape {shape!r:.40}")
         dtype = np.dtype(name)
-        reader.ledger.spend(dtype.itemsize * len(values))
+        reader.spend(dtype.itemsize * len(values))
         known = [label for label in values if label is not None]
         if len(known) < len(values) and not (self.limits.missing and dtype.kind in "Of"):
             raise ModelFileError("a label is missing")

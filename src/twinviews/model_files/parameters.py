@@ -31,7 +31,9 @@ def _write_parameter(name: str, value: Any, writer: Writer) -> Json:
         return read_plain(value)
     if name == "landmarks":
         rows = value if sparse.issparse(value) else np.asarray(value, dtype=np.float64)
-        return {"rows": _LANDMARKS.encode(rows, writer, Sizes())}
+        node = _LANDMARKS.encode(rows, writer)
+        _LANDMARKS.decode(node, writer.reader, Sizes())
+        return {"rows": node}
     raise ModelFileError(
         f"{name}={value!r:.60} is not a plain value. set_params({name}=...) to one changes nothing "
         f"that was learned; or keep this model with pickle"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from twinviews.model_files.container import Contents, ModelFileError, UnknownHereError, canonical_json
+from twinviews.model_files.container import ModelFileError, UnknownHereError, canonical_json
 
 Json = Any
 
@@ -39,9 +39,9 @@ class Sizes(dict[str, int]):
 
 
 class Field(Protocol):
-    """How a value is written and read. Both ways check it, so what is written can be read."""
+    """How a value is written, and how it is read and checked."""
 
-    def encode(self, value: Any, writer: Writer, sizes: Sizes) -> Json: ...
+    def encode(self, value: Any, writer: Writer) -> Json: ...
 
     def decode(self, node: Json, reader: Reader, sizes: Sizes) -> Any: ...
 
@@ -61,32 +61,22 @@ class Kind:
     cost: Callable[[Mapping[str, Any], Sizes], int] = lambda values, sizes: 0  # bytes to make it
     made_once: bool = False  # however often it is named
 
-    def write(self, value: Any, writer: Writer, sizes: Sizes) -> dict[str, Json]:
-        values = self.take(value)
-        node = write_fields(self.name, self.fields, values, writer, sizes)
-        writer.ledger.spend(self.cost(values, sizes))
-        self.check(value, sizes)
-        return node
+    def write(self, value: Any, writer: Writer) -> dict[str, Json]:
+        return write_fields(self.fields, self.take(value), writer)
 
-    def read(self, node: Mapping[str, Json], reader: Reader, sizes: Sizes) -> Any:
+    def read(self, node: Mapping[str, Json], reader: Reader, sizes: Sizes, made: Any = None) -> Any:
+        """An object of its fields; one that is ``made`` is checked by all that a reader checks."""
         values = read_fields(self.name, self.fields, self.defaults, node, reader, sizes)
-        reader.ledger.spend(self.cost(values, sizes))
-        value = self.make(**values)
+        reader.spend(self.cost(values, sizes))
+        value = self.make(**values) if made is None else made
         self.check(value, sizes)
         return value
 
 
 def write_fields(
-    owner: str, fields: Mapping[str, Field], values: Mapping[str, Any], writer: Writer, sizes: Sizes
+    fields: Mapping[str, Field], values: Mapping[str, Any], writer: Writer
 ) -> dict[str, Json]:
-    """All fields, in the order in which they are declared: a letter is known from there on."""
-    node = {}
-    for name, spec in fields.items():
-        try:
-            node[name] = spec.encode(values[name], writer, sizes)
-        except ModelFileError as reason:
-            raise type(reason)(f"{owner}.{name}: {reason}") from None
-    return node
+    return {name: spec.encode(values[name], writer) for name, spec in fields.items()}
 
 
 def read_fields(
@@ -115,162 +105,121 @@ def read_fields(
     return values
 
 
-@dataclass
-class Ledger:
-    """Bytes that reading looks at and makes.
-
-    A few bytes can name the same array or object again and again, so it is what they name that counts.
-    """
-
-    most: float = inf
-    spent: int = 0
-    weight: int = 0  # of the object at hand
-    _weights: dict[int, int] = field(default_factory=dict)
-    _named: set[int] = field(default_factory=set)
-
-    def spend(self, n_bytes: int) -> None:
-        """Before n bytes are looked at or made."""
-        self.spent += n_bytes
-        self.weight += n_bytes
-        if self.spent > self.most:
-            raise ModelFileError(f"to read it would take more than {self.most:,} bytes")
-
-    def name_array(self, array: np.ndarray) -> None:
-        self.spend(array.nbytes + _BYTES_OF_A_NAME)
-
-    def name_object(self, place: int) -> None:
-        """Its weight is spent when it is read, and once more whenever it is named again."""
-        again = place in self._named
-        self._named.add(place)
-        self.spend(_BYTES_OF_A_NAME + (self._weights[place] if again else 0))
-        self.weight += 0 if again else self._weights[place]
-
-    def end_object(self, place: int, kind: Kind) -> None:
-        self._weights[place] = 0 if kind.made_once else self.weight
-
-    @property
-    def n_named(self) -> int:
-        return len(self._named)
-
-
-def most_bytes(arrays: list[np.ndarray]) -> int:
-    """What reading a file with these arrays may take."""
-    return _FREE_BYTES + _BYTES_PER_BYTE * sum(array.nbytes for array in arrays)
-
-
 class Found(NamedTuple):
-    """An object of a file."""
+    """An object that is read."""
 
-    place: int
     kind: Kind
     value: Any
     sizes: Sizes
+    weight: int  # bytes of all that is in it
+
+
+@dataclass
+class Reader:
+    """The arrays of a file, and its objects as far as they are read.
+
+    It counts the bytes that it looks at and makes. A few bytes can name the same array or object again
+    and again, so it is what they name that counts.
+    """
+
+    arrays: list[np.ndarray]
+    _objects: dict[int, Found] = field(default_factory=dict)
+    _used_arrays: set[int] = field(default_factory=set)
+    _used_objects: set[int] = field(default_factory=set)
+    _most: float = inf
+    _spent: int = 0
+    _weight: int = 0  # of the object that is being read
+
+    def limit(self) -> None:
+        """Allow no more than the arrays are worth, from now on and so far."""
+        self._most = _FREE_BYTES + _BYTES_PER_BYTE * sum(array.nbytes for array in self.arrays)
+        self.spend(0)
+
+    def read_object(self, place: int, node: dict[str, Json], kind: Kind, made: Any = None) -> None:
+        """An object has only earlier ones inside, so nothing is recursive."""
+        sizes = Sizes()
+        self._weight = 0
+        fields = {name: value for name, value in node.items() if name != "kind"}
+        value = kind.read(fields, self, sizes, made)
+        self._objects[place] = Found(kind, value, sizes, 0 if kind.made_once else self._weight)
+
+    def array(self, place: Json, *, nan: bool = False) -> np.ndarray:
+        if type(place) is not int or not 0 <= place < len(self.arrays):
+            raise ModelFileError(f"there is no array {place!r:.40}")
+        self._used_arrays.add(place)
+        array = self.arrays[place]
+        self.spend(array.nbytes + _BYTES_OF_A_NAME)
+        if array.dtype.kind == "f":
+            known = array[~np.isnan(array)] if nan else array
+            if known.size and not float(np.abs(known).max()) <= LARGEST:
+                raise ModelFileError(f"an array has a value that is not a number up to {LARGEST:g}")
+        return array
+
+    def object(self, place: Json) -> Found:
+        if type(place) is not int or place not in self._objects:
+            raise ModelFileError(f"there is no object {place!r:.40} before the one that names it")
+        found = self._objects[place]
+        again = place in self._used_objects
+        self._used_objects.add(place)
+        self.spend(_BYTES_OF_A_NAME + (found.weight if again else 0))
+        self._weight += 0 if again else found.weight
+        return found
+
+    def spend(self, n_bytes: int) -> None:
+        """Before n bytes are looked at or made."""
+        self._spent += n_bytes
+        self._weight += n_bytes
+        if self._spent > self._most:
+            raise ModelFileError(f"to read it would take more than {self._most:,} bytes")
+
+    def refuse_what_is_not_used(self, retired: set[int]) -> None:
+        """Every array belongs to something, but for those that a migration has retired."""
+        if len(self._used_arrays | retired) < len(self.arrays):
+            raise ModelFileError("it has an array that belongs to nothing")
+        if len(self._used_objects) < len(self._objects):
+            raise ModelFileError("it has an object that belongs to nothing")
 
 
 @dataclass
 class Writer:
-    """Arrays and objects of a model, each once: they are told apart by what they hold."""
+    """Arrays and objects of a model, each once: they are told apart by what they hold.
+
+    A reader looks at each as soon as it is written, so nothing is written that could not be read.
+    """
 
     kind_of: Callable[[Any], Kind]
     arrays: list[np.ndarray] = field(default_factory=list)
     objects: list[Json] = field(default_factory=list)
-    ledger: Ledger = field(default_factory=Ledger)
+    reader: Reader = field(init=False)
     _places: dict[Any, int] = field(default_factory=dict)
-    _written: dict[int, Found] = field(default_factory=dict)
+    _written: dict[int, tuple[int, Any]] = field(default_factory=dict)
 
-    def add_array(self, array: np.ndarray, *, nan: bool = False) -> int:
+    def __post_init__(self) -> None:
+        self.reader = Reader(self.arrays)
+
+    def add_array(self, array: np.ndarray) -> int:
         if not array.flags.f_contiguous:
             array = np.ascontiguousarray(array)
-        _check_finite(array, nan=nan)
-        self.ledger.name_array(array)
         key = (array.dtype.str, array.shape, array.flags.c_contiguous, array.tobytes(order="A"))
         return self._place(key, self.arrays, array)
 
-    def add_object(self, value: Any) -> Found:
-        found = self._written.get(id(value)) or self._write(value)
-        self.ledger.name_object(found.place)
-        return found
+    def add_object(self, value: Any) -> int:
+        if id(value) not in self._written:
+            # The value is kept, so that its id stays its own.
+            self._written[id(value)] = (self._write(value), value)
+        return self._written[id(value)][0]
 
-    def _write(self, value: Any) -> Found:
-        kind, sizes, ledger = self.kind_of(value), Sizes(), self.ledger
-        spent, weight, ledger.weight = ledger.spent, ledger.weight, 0
-        node = {**kind.write(value, self, sizes), "kind": kind.name}
+    def _write(self, value: Any) -> int:
+        kind = self.kind_of(value)
+        node = {**kind.write(value, self), "kind": kind.name}
         n_objects = len(self.objects)
         place = self._place(canonical_json(node), self.objects, node)
         if place == n_objects:
-            ledger.end_object(place, kind)
-        else:  # an equal object is there, and no other will be read
-            ledger.spent = spent
-        ledger.weight = weight
-        # It keeps the value, so that its id stays its own.
-        self._written[id(value)] = Found(place, kind, value, sizes)
-        return self._written[id(value)]
+            self.reader.read_object(place, node, kind, made=value)
+        return place
 
     def _place(self, key: Any, table: list[Any], value: Any) -> int:
         if key not in self._places:
             self._places[key] = len(table)
             table.append(value)
         return self._places[key]
-
-    def check_cost(self) -> None:
-        """Refuse what a reader would refuse for the bytes that it takes."""
-        self.ledger.most = most_bytes(self.arrays)
-        self.ledger.spend(0)
-
-
-@dataclass
-class Reader:
-    """The arrays of a file, and its objects as far as they are read."""
-
-    contents: Contents
-    kinds: Mapping[str, Kind]
-    ledger: Ledger = field(init=False)
-    _objects: dict[int, Found] = field(default_factory=dict)
-    _used_arrays: set[int] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        self.ledger = Ledger(most_bytes(self.contents.arrays))
-
-    def read_objects(self, order: list[int]) -> None:
-        """One after the other: an object has only earlier ones inside, so nothing is recursive."""
-        nodes = self.contents.header["objects"]
-        for place in order:
-            node = nodes[place]
-            kind = self.kinds.get(node["kind"])
-            if kind is None:
-                raise UnknownHereError(f"it has an object of the kind {node['kind'][:40]!r}")
-            sizes = Sizes()
-            self.ledger.weight = 0
-            value = kind.read({name: node[name] for name in node if name != "kind"}, self, sizes)
-            self.ledger.end_object(place, kind)
-            self._objects[place] = Found(place, kind, value, sizes)
-
-    def array(self, place: Json, *, nan: bool = False) -> np.ndarray:
-        arrays = self.contents.arrays
-        if type(place) is not int or not 0 <= place < len(arrays):
-            raise ModelFileError(f"there is no array {place!r:.40}")
-        self._used_arrays.add(place)
-        self.ledger.name_array(arrays[place])
-        _check_finite(arrays[place], nan=nan)
-        return arrays[place]
-
-    def object(self, place: Json) -> Found:
-        if type(place) is not int or place not in self._objects:
-            raise ModelFileError(f"there is no object {place!r:.40} before the one that names it")
-        self.ledger.name_object(place)
-        return self._objects[place]
-
-    def refuse_what_is_not_used(self, retired: set[int]) -> None:
-        """Every array belongs to something, but for those that a migration has retired."""
-        if len(self._used_arrays | retired) < len(self.contents.arrays):
-            raise ModelFileError("it has an array that belongs to nothing")
-        if self.ledger.n_named < len(self._objects):
-            raise ModelFileError("it has an object that belongs to nothing")
-
-
-def _check_finite(array: np.ndarray, *, nan: bool) -> None:
-    if array.dtype.kind != "f" or array.size == 0:
-        return
-    known = array[~np.isnan(array)] if nan else array
-    if known.size and not float(np.abs(known).max()) <= LARGEST:
-        raise ModelFileError(f"an array has a value that is not a number up to {LARGEST:g}")
