@@ -220,21 +220,48 @@ PRODUCT = {
     "linear": ProductKernel(_linear),
     "cosine": ProductKernel(_linear, unit_length=True),
 }
-KERNELS = [*SHIFT_INVARIANT, *PRODUCT, "polynomial"]
+POLYNOMIAL = "polynomial"  # which has a degree
+
+
+def register_kernel(name: str, kernel: DistanceKernel | ProductKernel) -> None:
+    """Make ``kernel=name`` stand for a kernel, in every estimator and in model files.
+
+    Parameters
+    ----------
+    name : str
+    kernel : DistanceKernel or ProductKernel
+        Its profile takes an array of -|u - u'|^2 / 2, or of products u . u', and returns kernel values.
+        A model file stores the name; whoever loads it registers the kernel first.
+    """
+    if name in known_kernels():
+        raise ValueError(f"There is a kernel {name!r} already. Choose another name.")
+    if isinstance(kernel, DistanceKernel):
+        SHIFT_INVARIANT[name] = kernel
+    elif isinstance(kernel, ProductKernel):
+        PRODUCT[name] = kernel
+    else:
+        raise TypeError(
+            f"{kernel!r:.60} is not a DistanceKernel or ProductKernel. A function of two arrays of rows "
+            f"needs no name: give it as kernel=."
+        )
+
+
+def known_kernels() -> list[str]:
+    return [*SHIFT_INVARIANT, *PRODUCT, POLYNOMIAL]
 
 
 def find_kernel(kernel: object, degree: int = 3) -> Kernel:
     """The kernel of that name, or a callable as a kernel."""
     if callable(kernel):
         return CallableKernel(kernel)
-    if isinstance(kernel, str) and kernel == "polynomial":
+    if isinstance(kernel, str) and kernel == POLYNOMIAL:
         return ProductKernel(partial(_polynomial, degree=degree), homogeneous=False)
     found: Kernel | None = None
     if isinstance(kernel, str):
         found = SHIFT_INVARIANT.get(kernel) or PRODUCT.get(kernel)
     if found is None:
         raise ValueError(
-            f"kernel={kernel!r} is not known. Use one of {', '.join(KERNELS)}, or a callable."
+            f"kernel={kernel!r} is not known. Use one of {', '.join(known_kernels())}, or a callable."
         )
     return found
 
