@@ -78,6 +78,6 @@ def member_factory(name: str) -> MemberFactory:
         known = ", ".join(map(repr, _FACTORIES))
         raise ValueError(
             f"members has {name!r}, which is not registered; there are {known}. Register it with "
-            f"twinviews.register_member, or give an estimator."
+            f"twinviews.extend.register_member, or give an estimator."
         )
     return _FACTORIES[name]

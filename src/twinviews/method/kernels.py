@@ -241,8 +241,8 @@ def register_kernel(name: str, kernel: DistanceKernel | ProductKernel) -> None:
         PRODUCT[name] = kernel
     else:
         raise TypeError(
-            f"{kernel!r:.60} is not a DistanceKernel or ProductKernel. A function of two arrays of rows "
-            f"needs no name: give it as kernel=."
+            f"{kernel!r:.60} is not a DistanceKernel or ProductKernel. A function of two arrays "
+            f"of rows needs no name: give it as kernel=."
         )
 
 

@@ -180,7 +180,7 @@ def inspect_model(path: str | os.PathLike[str]) -> ModelFile:
         if not all(type(state.get(name)) is int for name in counts):
             raise ModelFileError("it does not say how many rows and columns there were")
         parameters = {
-            name: "array" if isinstance(value, dict) and "rows" in value else read_plain(value)
+            name: "array" if isinstance(value, dict) and "rows" in value else read_plain(value, name)
             for name, value in file.model["parameters"].items()
         }
     return ModelFile(

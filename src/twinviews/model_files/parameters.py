@@ -34,9 +34,22 @@ def _write_parameter(name: str, value: Any, writer: Writer) -> Json:
         node = _LANDMARKS.encode(rows, writer)
         _LANDMARKS.decode(node, writer.reader, Sizes())
         return {"rows": node}
+    if name == "members" and isinstance(value, list | tuple):
+        return {"names": [_write_member(member) for member in value]}
     raise ModelFileError(
         f"{name}={value!r:.60} is not a plain value. set_params({name}=...) to one changes nothing "
         f"that was learned; or keep this model with pickle"
+    )
+
+
+def _write_member(member: Any) -> str:
+    """A member of an ensemble by its name; an estimator of the user's has no place in a file."""
+    if isinstance(member, str):
+        return member
+    name, found = member if isinstance(member, tuple) else (type(member).__name__, member)
+    raise ModelFileError(
+        f"its member {name!r} is a {type(found).__name__}, which is not a part of twinviews, and a model "
+        f"file holds no code. Fit without it, or keep this model with pickle or skops"
     )
 
 
@@ -51,16 +64,20 @@ def read_parameters(cls: Any, node: dict[str, Json], reader: Reader) -> Any:
         if name == "landmarks" and isinstance(value, dict) and set(value) == {"rows"}:
             parameters[name] = _LANDMARKS.decode(value["rows"], reader, Sizes())
         else:
-            parameters[name] = read_plain(value)
+            parameters[name] = read_plain(value, name)
     model = cls(**parameters)
     check_parameters(model)
     return model
 
 
-def read_plain(value: Json) -> Any:
-    """A plain value, with NaN spelled out."""
+def read_plain(value: Json, name: str = "") -> Any:
+    """A plain value, with NaN spelled out; names of members in a list."""
     if value == {"nan": True}:
         return np.nan
+    if name == "members" and isinstance(value, dict) and set(value) == {"names"}:
+        names = value["names"]
+        if isinstance(names, list) and all(type(member) is str for member in names):
+            return names
     if isinstance(value, (dict, list)) or (type(value) is int and abs(value) > MOST_WHOLE):
         raise ModelFileError(f"the parameter {value!r:.40} is not a plain value")
     return value
