@@ -48,8 +48,8 @@ def _write_member(member: Any) -> str:
         return member
     name, found = member if isinstance(member, tuple) else (type(member).__name__, member)
     raise ModelFileError(
-        f"its member {name!r} is a {type(found).__name__}, which is not a part of twinviews, and a model "
-        f"file holds no code. Fit without it, or keep this model with pickle or skops"
+        f"its member {name!r} is a {type(found).__name__}, which is not a part of twinviews, and a "
+        f"model file holds no code. Fit without it, or keep this model with pickle or skops"
     )
 
 
