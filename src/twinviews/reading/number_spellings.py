@@ -16,8 +16,8 @@ from twinviews.reading.spelling_base import Spelling, all_true, any_true, conver
 # More digits than this may not fit into int64, and lose digits as float64.
 _MOST_DIGITS = 18
 # What follows a zero at the start of a code, not a number. Arrow would read hexadecimal numbers.
-_HEXADECIMAL = np.frombuffer(b"xX", np.uint8)
-_DIGITS_OR_HEXADECIMAL = np.frombuffer(b"0123456789xX", np.uint8)
+_HEXADECIMAL = np.isin(np.arange(256), list(b"xX"))
+_DIGITS_OR_HEXADECIMAL = np.isin(np.arange(256), list(b"0123456789xX"))
 
 
 def _are_codes(strings: pa.Array) -> bool:
@@ -30,16 +30,18 @@ def _are_codes(strings: pa.Array) -> bool:
 
 
 def _any_after_zero(strings: pa.Array, letters: np.ndarray) -> bool:
-    """Whether some value is a zero with one of these letters after it; from the bytes, for speed."""
+    """Whether some value is a zero with one of these letters after it; from the bytes, for speed.
+
+    ``letters`` says of each of the 256 whether it is one of them.
+    """
     _, offsets, content = strings.buffers()
     if content is None or content.size == 0:
         return False
     ends = np.frombuffer(offsets, np.int32, len(strings) + 1, 4 * strings.offset)
     letter_at = np.frombuffer(content, np.uint8)
-    longer = np.flatnonzero(ends[1:] - ends[:-1] > 1)
-    starts = ends[longer]
-    zero = starts[letter_at[starts] == ord("0")]
-    return bool(np.isin(letter_at[zero + 1], letters).any())
+    zeros = np.flatnonzero(letter_at.take(ends[:-1], mode="clip") == ord("0"))
+    starts = ends[zeros][ends[zeros + 1] - ends[zeros] > 1]
+    return bool(letters[letter_at[starts + 1]].any())
 
 
 @dataclass(frozen=True)

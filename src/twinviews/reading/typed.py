@@ -121,7 +121,7 @@ def find_types(
     }
     n_rows, spoilt = 0, []
     with ThreadPoolExecutor(pa.cpu_count()) as pool:
-        for batch in batches:
+        for batch in _read_ahead(batches):
             columns = [batch.column(name) for name in kept]
             try:
                 found = pool.map(partial(_look, options, missing), summaries.items(), columns)
@@ -135,6 +135,16 @@ def find_types(
             n_rows += batch.num_rows
     choice = choose(summaries, options, commas_separate=commas_separate)
     return Typing(summaries, choice.spellings, missing, (*spoilt, *choice.guesses), n_rows)
+
+
+def _read_ahead(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """The same batches; the next one is parsed while the caller looks at the last."""
+    left = iter(batches)
+    with ThreadPoolExecutor(1) as reader:
+        coming = reader.submit(next, left, None)
+        while (batch := coming.result()) is not None:
+            coming = reader.submit(next, left, None)
+            yield batch
 
 
 def _is_typed(summary: ColumnSummary) -> bool:
