@@ -13,8 +13,8 @@ import time
 _WARM = [
     "pytest",
     "twinviews.cli",
-    "twinviews.cli.run_label",
-    "twinviews.cli.run_predict",
+    "twinviews.cli.actions.label_rows",
+    "twinviews.cli.actions.predict_rows",
     "twinviews_experiments.replication.replicate",
 ]
 _context = multiprocessing.get_context("forkserver")

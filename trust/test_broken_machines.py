@@ -337,7 +337,7 @@ def test_a_command_tells_of_a_table_that_changes(form, change, tmp_path):
 
 
 def change_before_the_fit(path, change, output):
-    from twinviews.cli import run_fit as fitting
+    from twinviews.cli.actions import fit_model as fitting
 
     look = fitting.look_at_target
 

@@ -21,8 +21,8 @@ import twinviews
 from messy.tables import GOOD, WRONG
 from twinviews import KRRClassifier, XNVRegressor, load_model, save_model
 from twinviews.cli import added_commands, main
-from twinviews.cli.report_sample import sample_rows
-from twinviews.cli.run_demo import write_patients
+from twinviews.cli.actions.demo_patients import write_patients
+from twinviews.cli.actions.report_sample import sample_rows
 
 README = Path(__file__).parents[2] / "README.md"
 COMMANDS = ["fit", "predict", "inspect", "compare", "replicate", "demo"]
@@ -415,7 +415,7 @@ def test_a_wide_table_with_long_names_is_saved(tmp_path):
 
 
 def test_a_report_on_a_sample_speaks_of_the_whole(monkeypatch, tmp_path):
-    monkeypatch.setattr("twinviews.cli.report_sample.MOST_UNLABELED", 50)
+    monkeypatch.setattr("twinviews.cli.actions.report_sample.MOST_UNLABELED", 50)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 2))
     table = pa.table({"a": X[:, 0], "b": X[:, 1], "y": np.where(np.arange(600) < 30, X[:, 0], np.nan)})

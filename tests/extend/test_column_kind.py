@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 from twinviews import TableEncoder, XNVRegressor, load_model, save_model
 from twinviews.encoding import ColumnKind, column_kinds, register_column_kind
-from twinviews.reading import column_kinds as types_of_kinds
+from twinviews.reading import arrow_kinds as types_of_kinds
 
 
 @dataclass(frozen=True)

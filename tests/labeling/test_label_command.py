@@ -15,9 +15,9 @@ import pytest
 from click.testing import CliRunner
 
 from twinviews.cli import main
-from twinviews.cli.demo_fruit import N_ROWS, write_fruit
+from twinviews.cli.actions.demo_fruit import N_ROWS, write_fruit
+from twinviews.cli.actions.label_rows import target_of
 from twinviews.cli.errors import NO_FILE, UNUSABLE
-from twinviews.cli.run_label import target_of
 from twinviews.labeling.entries import LabelTarget
 from twinviews.reading import read
 

@@ -25,6 +25,6 @@ def demo(output: Path) -> None:
     were added, because real tables have them.
     """
     with plain_errors("report"):
-        from twinviews.cli.run_demo import run_demo
+        from twinviews.cli.actions.demo_patients import run_demo
 
         run_demo(output, say=say)

@@ -74,7 +74,7 @@ def fit(
     found out about the table is printed, with the option that overrides it.
     """
     with plain_errors("files"):
-        from twinviews.cli.run_fit import fit_model
+        from twinviews.cli.actions.fit_model import fit_model
 
         done = fit_model(
             table, target, output, unlabeled=unlabeled, task=task, report=report, quick=quick,

@@ -17,7 +17,7 @@ from twinviews.cli.errors import plain_errors
 def inspect(model: Path, as_json: bool) -> None:
     """Show what MODEL predicts, from which columns, how well, and how it was made."""
     with plain_errors("files"):
-        from twinviews.cli.run_inspect import facts_of_model, lines_of
+        from twinviews.cli.actions.describe_model import facts_of_model, lines_of
 
         facts = facts_of_model(model)
         if as_json:

@@ -86,10 +86,10 @@ def label(
     if demo:
         target, classes = target or ("fruit",), classes or "apple,banana,cherry,lemon,melon,plum"
     with plain_errors("label", when_stopped="Every label is kept."):
-        from twinviews.cli.run_label import label_rows
+        from twinviews.cli.actions.label_rows import label_rows
 
         if demo:
-            from twinviews.cli.demo_fruit import write_fruit
+            from twinviews.cli.actions.demo_fruit import write_fruit
 
             _DEMO.mkdir(exist_ok=True)
             write_fruit(_DEMO / "fruit.csv")

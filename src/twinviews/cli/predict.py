@@ -65,7 +65,7 @@ def predict(
     if as_json and output == "-":
         raise click.UsageError("--json and -o - both mean standard output: name a file.")
     with plain_errors("files"):
-        from twinviews.cli.run_predict import predict_rows
+        from twinviews.cli.actions.predict_rows import predict_rows
 
         done = predict_rows(
             model, table, output,

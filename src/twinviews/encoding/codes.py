@@ -141,7 +141,7 @@ class DateCode:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class LeftOutColumn:
     """Nothing becomes of the column."""
 
     name: str

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from twinviews.reading.column_kinds import TypeTest, take_types_for
+from twinviews.reading.arrow_kinds import TypeTest, take_types_for
 
 if TYPE_CHECKING:
     from twinviews.encoding.facts import ColumnFacts

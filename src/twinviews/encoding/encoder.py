@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from twinviews.encoding.codes import Code, LeftOut, NumberCode
+from twinviews.encoding.codes import Code, LeftOutColumn, NumberCode
 from twinviews.encoding.column_kinds import kind_names
 from twinviews.encoding.facts import Kind, TableFacts, facts_of, kind_of
 from twinviews.encoding.rules import code_columns
@@ -31,7 +31,7 @@ class Encoder:
     @property
     def names(self) -> list[str]:
         """Of the columns that are needed."""
-        return [code.name for code in self.codes if not isinstance(code, LeftOut)]
+        return [code.name for code in self.codes if not isinstance(code, LeftOutColumn)]
 
     @property
     def outputs(self) -> list[str]:
@@ -56,7 +56,7 @@ class Encoder:
         parts = [
             code(_one_array(rows.column(code.name)))
             for code in self.codes
-            if not isinstance(code, LeftOut)
+            if not isinstance(code, LeftOutColumn)
         ]
         return np.hstack(parts)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from twinviews.encoding.column_kinds import column_kind
-from twinviews.reading.column_kinds import kind_of_type as kind_of
+from twinviews.reading.arrow_kinds import kind_of_type as kind_of
 from twinviews.tables import Block
 
 __all__ = ["ColumnFacts", "Count", "LevelFacts", "NumberFacts", "TableFacts", "facts_of", "kind_of"]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from twinviews.encoding.codes import Code, DateCode, LeftOut, LevelCode, NumberCode
+from twinviews.encoding.codes import Code, DateCode, LeftOutColumn, LevelCode, NumberCode
 from twinviews.encoding.column_kinds import column_kind
 from twinviews.encoding.facts import (
     ColumnFacts,
@@ -40,30 +40,30 @@ def code_columns(facts: TableFacts, given: Mapping[str, Kind]) -> tuple[Code, ..
 
 def _code(name: str, facts: ColumnFacts, n_rows: int, *, wanted: bool) -> Code:
     if facts.kind == "other":
-        return LeftOut(name, "its values are neither numbers, words nor dates")
+        return LeftOutColumn(name, "its values are neither numbers, words nor dates")
     if facts.values is None or facts.missing == facts.weight:
-        return LeftOut(name, "it is empty")
+        return LeftOutColumn(name, "it is empty")
     code: Code = column_kind(facts.kind).code(name, facts, n_rows, wanted)
     return code
 
 
 def code_number(name: str, facts: ColumnFacts, n_rows: int, wanted: bool) -> Code:
     if _is_constant(facts):
-        return LeftOut(name, "all rows have the same value")
+        return LeftOutColumn(name, "all rows have the same value")
     if not wanted and _counts_rows(facts, facts.values, n_rows):
-        return LeftOut(name, "it numbers the rows")
+        return LeftOutColumn(name, "it numbers the rows")
     return NumberCode(name, _mean(facts.values), flag=facts.missing > 0, boolean=False)
 
 
 def code_boolean(name: str, facts: ColumnFacts, n_rows: int, wanted: bool) -> Code:
     if _is_constant(facts):
-        return LeftOut(name, "all rows have the same value")
+        return LeftOutColumn(name, "all rows have the same value")
     return NumberCode(name, _mean(facts.values), flag=facts.missing > 0, boolean=True)
 
 
 def code_date(name: str, facts: ColumnFacts, n_rows: int, wanted: bool) -> Code:
     if _is_constant(facts):
-        return LeftOut(name, "all rows have the same value")
+        return LeftOutColumn(name, "all rows have the same value")
     return _date_code(name, facts.values, flag=facts.missing > 0)
 
 
@@ -104,9 +104,9 @@ def _level_code(name: str, facts: ColumnFacts, levels: LevelFacts, *, wanted: bo
         if max(count) >= FEWEST_ROWS_OF_A_LEVEL
     ]
     if len(levels.counts) == 1 and not facts.missing:
-        return LeftOut(name, "all rows have the same value")
+        return LeftOutColumn(name, "all rows have the same value")
     if not kept or (sum(weight for _, weight in kept) < _LEAST_SHARED * present and not wanted):
-        return LeftOut(name, "nearly every row has a value of its own")
+        return LeftOutColumn(name, "nearly every row has a value of its own")
     # Of two levels one says it all.
     one_says_all = len(levels.counts) == len(kept) == 2 and not facts.missing
     named = sorted(level for level, _ in kept)[1 if one_says_all else 0 :]

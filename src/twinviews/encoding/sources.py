@@ -20,7 +20,7 @@ _PASSES = 3
 
 
 @dataclass(frozen=True)
-class FitSource:
+class OpenedSource:
     """Tables of one fit, one under the other, with what to remember of them."""
 
     tables: tuple[SourceTable, ...]  # as they were opened, the labeled one first
@@ -56,7 +56,7 @@ def open_fit_source(
     reading: ReadingOptions | None = None,
     n_threads: int | None = None,
     progress: bool = False,
-) -> FitSource:
+) -> OpenedSource:
     """Whatever a user names, opened for a fit.
 
     ``raw`` says whether columns are encoded. None leaves that to the types of a table; of files whose
@@ -67,7 +67,7 @@ def open_fit_source(
     others = [open_like(first, other, options, targets) for other in unlabeled]
     if_needed = raw is None and isinstance(first, Reading) and not first.own_types
 
-    def opened(raw: bool | None) -> FitSource:
+    def opened(raw: bool | None) -> OpenedSource:
         more: dict[str, Any] = {"n_threads": n_threads, "progress": progress}
         table, selection = open_table(
             first, columns=columns, targets=targets, weight=weight, raw=raw, **more
@@ -77,7 +77,7 @@ def open_fit_source(
             for other in others
         ]
         about = _about(first, options, selection.columns)
-        return FitSource((table, *rest), selection, None, about)
+        return OpenedSource((table, *rest), selection, None, about)
 
     found = opened(True if if_needed else raw)
     if not found.selection.raw:

@@ -40,7 +40,7 @@ class LearnedWidth:
         return {"sigma_": self.sigma}
 
 
-class KernelRidge(OnLabeledRows):
+class KernelRidgeMethod(OnLabeledRows):
     """Kernel ridge regression on the labeled rows, section SI.2."""
 
     def learn(self, table: Table, first_pass: FirstPass, problems: Problems) -> LearnedWidth:

@@ -22,7 +22,7 @@ from twinviews.tables.engines import missing_engine
 
 if TYPE_CHECKING:
     from twinviews.reading import ReadingOptions
-    from twinviews.tables.predictions import Predictor
+    from twinviews.tables.predictions import TablePredictor
 
 
 class FitSource(NamedTuple):
@@ -140,16 +140,16 @@ def _predictor(
     coverage: float | None,
     source: Any,
     reading: ReadingOptions | None,
-) -> tuple[Predictor, Any]:
+) -> tuple[TablePredictor, Any]:
     """What predicts for record batches, and the source read as the table of the fit was."""
     names = model._input_names()
     try:
         from twinviews.encoding.sources import read_like_the_fit
-        from twinviews.tables.predictions import Predictor
+        from twinviews.tables.predictions import TablePredictor
     except ImportError as error:
         raise missing_engine("pyarrow") from error
     predict = partial(_predict_block, model, coverage=coverage)
-    predictor = Predictor(names, predict, raw=model._encoder is not None, keep=list(keep))
+    predictor = TablePredictor(names, predict, raw=model._encoder is not None, keep=list(keep))
     return predictor, read_like_the_fit(source, getattr(model, "about_", {}), reading)
 
 

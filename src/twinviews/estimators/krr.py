@@ -7,7 +7,7 @@ from typing import Any
 from twinviews.estimators._base import SemiSupervisedEstimator
 from twinviews.estimators._checks import AUTO
 from twinviews.estimators._classifier import SemiSupervisedClassifier
-from twinviews.estimators._labeled_kernel import KernelRidge
+from twinviews.estimators._labeled_kernel import KernelRidgeMethod
 from twinviews.estimators._regressor import SemiSupervisedRegressor
 from twinviews.method.kernels import Kernel, find_kernel
 
@@ -41,8 +41,8 @@ class KRR(SemiSupervisedEstimator):
     def _kernel(self) -> Kernel:
         return find_kernel(self.kernel, self.degree)
 
-    def _method(self) -> KernelRidge:
-        return KernelRidge(self._settings())
+    def _method(self) -> KernelRidgeMethod:
+        return KernelRidgeMethod(self._settings())
 
 
 class KRRRegressor(SemiSupervisedRegressor, KRR):
@@ -58,7 +58,7 @@ class KRRRegressor(SemiSupervisedRegressor, KRR):
         "auto" looks around the median distance between rows.
     ridge : float or "auto", default="auto"
         The paper's gamma: penalty on the squared norm of the function, with the loss a mean over the
-        labeled rows (``alpha`` of scikit-learn's KernelRidge is n times as large).
+        labeled rows (``alpha`` of scikit-learn's KernelRidgeMethod is n times as large).
     kernel : str or callable, default="gaussian"
         "gaussian", "laplace", "matern32", "matern52", "linear", "polynomial", "cosine", or a function
         of two arrays of rows (divided by sigma) that returns their kernel matrix.

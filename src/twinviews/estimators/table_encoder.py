@@ -134,7 +134,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _facts_of(self, X: Any, *, reset: bool) -> TableFacts:
         frame = self._as_arrow(X, reset=reset)
         from twinviews.encoding.encoder import kinds_of
-        from twinviews.encoding.frames import facts_of_frame, known_kinds
+        from twinviews.encoding.frame_encoding import facts_of_frame, known_kinds
 
         if reset:
             return facts_of_frame(frame, kinds_of(frame.schema, frame.schema.names, self._given))

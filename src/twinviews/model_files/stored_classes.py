@@ -290,7 +290,7 @@ _store(LearnedEigenfunctions, "LearnedEigenfunctions")
 _store(LearnedDeformation, "LearnedDeformation")
 
 try:
-    from twinviews.encoding.codes import Code, DateCode, LeftOut, LevelCode, NumberCode
+    from twinviews.encoding.codes import Code, DateCode, LeftOutColumn, LevelCode, NumberCode
     from twinviews.encoding.encoder import Encoder
 except ImportError:  # without pyarrow there are no such models, and a file with one is refused
     pass
@@ -313,5 +313,5 @@ else:
     _store(NumberCode, "NumberCode", role=Code)
     _store(LevelCode, "LevelCode", role=Code, check=_levels_are_known)
     _store(DateCode, "DateCode", role=Code)
-    _store(LeftOut, "LeftOut", role=Code)
+    _store(LeftOutColumn, "LeftOut", role=Code)
     _store(Encoder, "Encoder", role=TableEncoding, check=_columns_have_names)

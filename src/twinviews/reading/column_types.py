@@ -11,10 +11,10 @@ import pyarrow.compute as pc
 
 from twinviews.reading.date_spellings import IsoMoment, Moment
 from twinviews.reading.findings import Guess
-from twinviews.reading.number_spellings import Number, Whole
+from twinviews.reading.number_spellings import NumberSpelling, WholeSpelling
 from twinviews.reading.options import ReadingOptions
 from twinviews.reading.spelling_base import Spelling, any_true
-from twinviews.reading.spellings import ANY, Code, Nothing, Text, of_kind, written_as
+from twinviews.reading.spellings import ANY, CodeSpelling, Nothing, TextSpelling, of_kind, written_as
 from twinviews.reading.vocabulary import DASH, MISSING, USUAL
 
 # Values that tell whether a column has many alike.
@@ -61,7 +61,7 @@ class ColumnSummary:
             return cls(offered)
         possible = _possible(strings, offered)
         # Numbers, dates and booleans that parse as they stand have no blanks around them.
-        if not all(isinstance(spelling, Text) for spelling in possible):
+        if not all(isinstance(spelling, TextSpelling) for spelling in possible):
             return cls(possible, len(strings) - strings.null_count)
         distinct = distinct_values(strings)
         signs = any_true(pc.equal(distinct, "+"))
@@ -132,7 +132,7 @@ def expected_of(name: str, options: ReadingOptions) -> Spelling | None:
     if options.kinds.get(name, word) != word:
         return None
     written = written_as(kind)
-    if isinstance(written, Number) and options.decimal not in (None, written.decimal):
+    if isinstance(written, NumberSpelling) and options.decimal not in (None, written.decimal):
         return None
     return written
 
@@ -150,7 +150,7 @@ def refusal(name: str, value: str, options: ReadingOptions) -> str:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ColumnChoice:
     """The spelling of every column, and what there is to say about it."""
 
     spellings: dict[str, Spelling]
@@ -159,7 +159,7 @@ class Choice:
 
 def choose(
     summaries: Mapping[str, ColumnSummary], options: ReadingOptions, *, commas_separate: bool = False
-) -> Choice:
+) -> ColumnChoice:
     """Of what is possible, the likeliest; columns help one another where several are.
 
     A column in which only a decimal comma (or only a day before the month) is possible decides for
@@ -182,19 +182,19 @@ def choose(
         else:
             chosen[name] = _likeliest(summary.possible, decimal, month_first, commas_separate)
         guesses += _remarks(name, chosen[name], summary.possible, options)
-    signs = {one.decimal for one in chosen.values() if isinstance(one, Number)}
+    signs = {one.decimal for one in chosen.values() if isinstance(one, NumberSpelling)}
     if signs and options.decimal is None:
         words = " and ".join(repr(sign) for sign in sorted(signs))
         guesses.insert(0, Guess(f"decimal {words}", "--decimal"))
-    return Choice(chosen, tuple(guesses))
+    return ColumnChoice(chosen, tuple(guesses))
 
 
 def _decimal_of(summaries: Iterable[ColumnSummary]) -> str | None:
     votes = {".": 0, ",": 0}
     for summary in summaries:
-        if not summary.n_values or any(isinstance(one, Whole) for one in summary.possible):
+        if not summary.n_values or any(isinstance(one, WholeSpelling) for one in summary.possible):
             continue
-        signs = {one.decimal for one in summary.possible if isinstance(one, Number)}
+        signs = {one.decimal for one in summary.possible if isinstance(one, NumberSpelling)}
         if len(signs) == 1:
             votes[signs.pop()] += 1
     if votes["."] == votes[","]:
@@ -217,7 +217,7 @@ def _likeliest(
     possible: tuple[Spelling, ...], decimal: str | None, month_first: bool, commas_separate: bool
 ) -> Spelling:
     def unlikely(spelling: Spelling) -> tuple[bool, ...]:
-        if isinstance(spelling, Number):
+        if isinstance(spelling, NumberSpelling):
             comma_for_decimals = spelling.decimal == "," and spelling.grouping is None
             return (
                 decimal is not None and spelling.decimal != decimal,
@@ -237,9 +237,9 @@ def _remarks(
 ) -> list[Guess]:
     fixed = name in options.kinds or name in options.expected
     as_text = None if fixed else f"--kind {name}=category"
-    if isinstance(chosen, Code) and not fixed:
+    if isinstance(chosen, CodeSpelling) and not fixed:
         return [Guess(f"{name} kept as text: codes, not numbers", f"--kind {name}=number")]
-    if isinstance(chosen, Number):
+    if isinstance(chosen, NumberSpelling):
         found = []
         if options.decimal not in (None, chosen.decimal):
             sign = f"{chosen.decimal!r} before decimals, since {options.decimal!r} does not fit"

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from twinviews.reading.column_kinds import kind_of_type
+from twinviews.reading.arrow_kinds import kind_of_type
 from twinviews.reading.copies import read_copy, typed_copy
 from twinviews.reading.findings import Guess, Reading, plain_errors, types_in_words
 from twinviews.reading.options import ReadingOptions

@@ -16,9 +16,9 @@ from twinviews.reading.date_spellings import Moment
 from twinviews.reading.diagnosis import line_of_row, opened, what_is_wrong
 from twinviews.reading.dialect import HEAD_BYTES, Dialect, find_dialect
 from twinviews.reading.findings import Reading, types_in_words
-from twinviews.reading.number_spellings import Number, Whole
+from twinviews.reading.number_spellings import NumberSpelling, WholeSpelling
 from twinviews.reading.options import ReadingOptions
-from twinviews.reading.spellings import Code, Text
+from twinviews.reading.spellings import CodeSpelling, TextSpelling
 from twinviews.reading.typed import Typing, check_names, find_types
 from twinviews.reading.vocabulary import DASH, FALSE_IF_ASKED, TRUE_IF_ASKED
 
@@ -160,7 +160,7 @@ def _parse_options(dialect: Dialect) -> arrow_csv.ParseOptions:
 def _is_for_arrow(typing: Typing) -> bool:
     """Arrow has one decimal sign, one form of dates and one list of missing words for a whole table."""
     spellings = typing.spellings.values()
-    numbers = [one for one in spellings if isinstance(one, Number)]
+    numbers = [one for one in spellings if isinstance(one, NumberSpelling)]
     forms = {one.form for one in spellings if isinstance(one, Moment)}
     signs = [name for name in typing.spellings if typing.keeps_dashes(name)]
     return (
@@ -175,13 +175,13 @@ def _is_for_arrow(typing: Typing) -> bool:
 def _needs_tidying(typing: Typing, name: str) -> bool:
     """Arrow leaves out spaces and tabs around numbers by itself, and nothing else."""
     spelling, summary = typing.spellings[name], typing.summaries[name]
-    if isinstance(spelling, Whole | Number):
+    if isinstance(spelling, WholeSpelling | NumberSpelling):
         return summary.oddly
-    return summary.padded and not isinstance(spelling, Code | Text)
+    return summary.padded and not isinstance(spelling, CodeSpelling | TextSpelling)
 
 
 def _convert_options(typing: Typing) -> arrow_csv.ConvertOptions:
-    decimals = [one.decimal for one in typing.spellings.values() if isinstance(one, Number)]
+    decimals = [one.decimal for one in typing.spellings.values() if isinstance(one, NumberSpelling)]
     forms = [one.form for one in typing.spellings.values() if isinstance(one, Moment)]
     return arrow_csv.ConvertOptions(
         column_types=typing.schema,

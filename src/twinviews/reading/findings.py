@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from twinviews._system.unchanged_files import NO_FILES, SameFiles
-from twinviews.reading.column_kinds import kind_of_type
+from twinviews.reading.arrow_kinds import kind_of_type
 from twinviews.reading.options import KINDS
 from twinviews.reading.vocabulary import USUAL
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.json as arrow_json
 
-from twinviews.reading.column_kinds import kind_of_type
+from twinviews.reading.arrow_kinds import kind_of_type
 from twinviews.reading.copies import typed_copy
 from twinviews.reading.diagnosis import opened
 from twinviews.reading.findings import Guess, Reading, plain_errors, types_in_words

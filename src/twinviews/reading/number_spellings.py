@@ -45,7 +45,7 @@ def _any_after_zero(strings: pa.Array, letters: np.ndarray) -> bool:
 
 
 @dataclass(frozen=True)
-class Whole:
+class WholeSpelling:
     """Whole numbers. ``codes`` lets leading zeros pass, for a column that the user calls a number."""
 
     codes: bool = False
@@ -74,7 +74,7 @@ SYMBOLS = ("%", "€", "$", "£")
 
 
 @dataclass(frozen=True)
-class Number:
+class NumberSpelling:
     """Numbers with a decimal sign; perhaps with thousands set apart, perhaps with a unit."""
 
     decimal: str = "."
@@ -131,10 +131,10 @@ class Number:
         return pc.cast(strings, self.type)
 
     def includes(self, other: Spelling) -> bool:
-        if isinstance(other, Whole):
+        if isinstance(other, WholeSpelling):
             return self.symbol is None
         return (
-            isinstance(other, Number)
+            isinstance(other, NumberSpelling)
             and other.decimal == self.decimal
             and other.symbol == self.symbol
             and other.grouping is None
@@ -143,16 +143,16 @@ class Number:
 
 def number_spellings(codes: bool) -> tuple[Spelling, ...]:
     """By rising freedom, so that the plainest of those that fit comes first."""
-    found: list[Spelling] = [Whole(codes)]
-    found += [Number(decimal, codes=codes) for decimal in ".,"]
+    found: list[Spelling] = [WholeSpelling(codes)]
+    found += [NumberSpelling(decimal, codes=codes) for decimal in ".,"]
     found += [
-        Number(decimal, grouping, codes=codes)
+        NumberSpelling(decimal, grouping, codes=codes)
         for decimal in ".,"
         for grouping in _GROUPINGS
         if grouping != decimal
     ]
     found += [
-        Number(decimal, grouping, symbol, codes)
+        NumberSpelling(decimal, grouping, symbol, codes)
         for symbol in SYMBOLS
         for decimal in ".,"
         for grouping in (None, *_GROUPINGS)

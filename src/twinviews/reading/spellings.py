@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from twinviews.reading.date_spellings import DATES, Moment
-from twinviews.reading.number_spellings import Whole, number_spellings
+from twinviews.reading.number_spellings import WholeSpelling, number_spellings
 from twinviews.reading.spelling_base import Spelling, all_true
 from twinviews.reading.vocabulary import FALSE, FALSE_IF_ASKED, TRUE, TRUE_IF_ASKED
 
@@ -48,7 +48,7 @@ class Boolean:
 
 
 @dataclass(frozen=True)
-class Code:
+class CodeSpelling:
     """Digits that are a name, not a number, such as postal codes: 01234."""
 
     kind: ClassVar[str] = "category"
@@ -65,11 +65,11 @@ class Code:
         return strings
 
     def includes(self, other: Spelling) -> bool:
-        return isinstance(other, Whole)
+        return isinstance(other, WholeSpelling)
 
 
 @dataclass(frozen=True)
-class Text:
+class TextSpelling:
     """Whatever it is."""
 
     kind: ClassVar[str] = "category"
@@ -114,8 +114,8 @@ class Nothing:
 
 
 NUMBERS: tuple[Spelling, ...] = number_spellings(codes=False)
-# What a column may be of which nobody has said what it is; Text fits always and comes last.
-ANY: tuple[Spelling, ...] = (*NUMBERS, *DATES, Boolean(), Code(), Text())
+# What a column may be of which nobody has said what it is; TextSpelling fits always and comes last.
+ANY: tuple[Spelling, ...] = (*NUMBERS, *DATES, Boolean(), CodeSpelling(), TextSpelling())
 # Of a column that is said to be numbers.
 _NUMBERS_OR_CODES: tuple[Spelling, ...] = number_spellings(codes=True)
 _BY_NOTATION = {one.notation: one for one in (*_NUMBERS_OR_CODES, *DATES)}
@@ -130,7 +130,7 @@ def of_kind(kind: str) -> tuple[Spelling, ...]:
         return _NUMBERS_OR_CODES
     if kind == "date":
         return DATES
-    return (Boolean(asked=True),) if kind == "boolean" else (Text(),)
+    return (Boolean(asked=True),) if kind == "boolean" else (TextSpelling(),)
 
 
 def written_as(kind: str) -> Spelling | None:

@@ -10,7 +10,7 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from twinviews.reading.column_kinds import kind_of_type
+from twinviews.reading.arrow_kinds import kind_of_type
 from twinviews.reading.column_types import (
     ColumnSummary,
     MissingWords,
@@ -22,7 +22,7 @@ from twinviews.reading.column_types import (
 from twinviews.reading.findings import Guess
 from twinviews.reading.options import ReadingOptions
 from twinviews.reading.spelling_base import Spelling
-from twinviews.reading.spellings import Code, Nothing, Text
+from twinviews.reading.spellings import CodeSpelling, Nothing, TextSpelling
 from twinviews.reading.vocabulary import DASH
 
 # After so many values of one kind, one of another is worth a word.
@@ -50,7 +50,7 @@ class Typing:
 
     def keeps_dashes(self, name: str) -> bool:
         """Whether plus and minus signs are the values of a column."""
-        return isinstance(self.spellings[name], Text) and self.summaries[name].signs
+        return isinstance(self.spellings[name], TextSpelling) and self.summaries[name].signs
 
     @property
     def written(self) -> dict[str, str]:
@@ -96,7 +96,7 @@ class Typing:
 
     def _converted(self, name: str, strings: pa.Array) -> pa.Array:
         spelling = self.spellings[name]
-        if not isinstance(spelling, Text | Code):
+        if not isinstance(spelling, TextSpelling | CodeSpelling):
             return spelling.convert(self.missing.tidied(strings))
         gaps = pa.array(sorted(self.gaps(name)))  # text stays as it is, blanks included
         return pc.if_else(pc.is_in(strings, gaps), pa.scalar(None, pa.string()), strings)
@@ -149,14 +149,14 @@ def _read_ahead(batches: Batches) -> Iterator[pa.RecordBatch]:
 
 def _is_typed(summary: ColumnSummary) -> bool:
     """Whether a column can still be more than text."""
-    return not all(isinstance(one, Text | Code) for one in summary.possible)
+    return not all(isinstance(one, TextSpelling | CodeSpelling) for one in summary.possible)
 
 
 def _what_spoilt(
     name: str, seen: ColumnSummary, strings: pa.Array, n_rows: int, missing: MissingWords
 ) -> list[Guess]:
     """The value that made a category of what had long been a column of numbers, dates or booleans."""
-    typed = tuple(one for one in seen.possible if not isinstance(one, Text | Code))
+    typed = tuple(one for one in seen.possible if not isinstance(one, TextSpelling | CodeSpelling))
     row = _first_unfit(strings, typed, missing)
     before = ColumnSummary.of(strings.slice(0, row), typed, missing)
     if seen.n_values + before.n_values < _LONG:
@@ -186,7 +186,7 @@ def _look(
         row = _first_unfit(strings, seen.possible, missing)
         raise _WrongValueError(row, refusal(name, strings[row].as_py(), options))
     # Arrow takes zero bytes for letters; only text can hold them, since nothing else would parse.
-    is_text = all(isinstance(one, Text) for one in part.possible)
+    is_text = all(isinstance(one, TextSpelling) for one in part.possible)
     if is_text and pc.any(pc.match_substring(distinct_values(strings), "\0")).as_py():
         row = pc.index(pc.match_substring(strings, "\0"), pa.scalar(True)).as_py()
         what = f"column {name!r}: holds a zero byte, so the file is damaged. Save it again."

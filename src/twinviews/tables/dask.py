@@ -168,11 +168,11 @@ class DaskFrameTable(DaskTable):
         kinds = added.empty_table().to_pandas()
         index = self.frame._meta.index
         meta = pd.concat([self.frame._meta, kinds.set_index(index[:0])], axis=1)
-        add = _WithColumns(function, self.names)
+        add = _PartitionWithColumns(function, self.names)
         return self.frame.map_partitions(add, meta=meta)
 
 
-class _WithColumns:
+class _PartitionWithColumns:
     """A partition -> the same with more columns."""
 
     def __init__(self, function: Callable[[pa.RecordBatch], pa.Table], names: Sequence[str]) -> None:

@@ -21,7 +21,7 @@ _BLOCK_ROWS = 32_768
 
 
 @dataclass(frozen=True)
-class Predictor:
+class TablePredictor:
     """Columns of predictions for record batches; it is sent to the workers of a cluster.
 
     Parameters
@@ -56,13 +56,13 @@ class Predictor:
         return list(dict.fromkeys([*self.names, *self.keep]))
 
 
-def predicted_batches(source: Any, predictor: Predictor, **options: Any) -> Iterator[pa.Table]:
+def predicted_batches(source: Any, predictor: TablePredictor, **options: Any) -> Iterator[pa.Table]:
     """The columns kept and those of predictions, block by block, in the order of the rows."""
     table, _ = open_table(source, columns=predictor.needed, raw=True, block_rows=_BLOCK_ROWS, **options)
     return table.map_blocks(predictor.of_block)
 
 
-def predicted_frame(source: Any, predictor: Predictor, sample: Mapping[str, np.ndarray]) -> Any:
+def predicted_frame(source: Any, predictor: TablePredictor, sample: Mapping[str, np.ndarray]) -> Any:
     """A table of the source's engine with columns of predictions added; ``sample`` has their types."""
     table, selection = open_table(source, columns=predictor.needed, raw=True)
     if not hasattr(table, "with_columns"):

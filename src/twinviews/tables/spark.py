@@ -52,7 +52,7 @@ class SparkTable:
         """A Spark frame with all columns of this one and those that the function makes of its rows."""
         more = from_arrow_schema(added)
         schema = StructType([*self.frame.schema.fields, *more.fields])
-        return self.frame.mapInArrow(_WithColumns(function), schema)
+        return self.frame.mapInArrow(_BatchesWithColumns(function), schema)
 
 
 def _merge_tree(numbered: Any) -> Any:
@@ -112,7 +112,7 @@ class _PickleResults:
                 yield pa.RecordBatch.from_arrays([column], names=[_OBJECT])
 
 
-class _WithColumns:
+class _BatchesWithColumns:
     """Record batches -> the same with more columns."""
 
     def __init__(self, function: Callable[[pa.RecordBatch], pa.Table]) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from twinviews import load_model
-from twinviews.cli.paths import check_paths
-from twinviews.cli.run_fit import options_of
+from twinviews.cli.actions.check_paths import check_paths
+from twinviews.cli.actions.fit_model import options_of
 from twinviews.encoding.sources import read_like_the_fit
 from twinviews.reading import Reading, write
 

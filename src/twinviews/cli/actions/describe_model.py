@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from twinviews import inspect_model, load_model
-from twinviews.cli.run_fit import columns_of
+from twinviews.cli.actions.fit_model import columns_of
 
 # Members of the committee that are listed.
 _MOST_MEMBERS = 8

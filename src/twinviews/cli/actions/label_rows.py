@@ -17,9 +17,9 @@ import pyarrow.dataset as ds
 
 from twinviews._system.cache_folder import default_cache
 from twinviews._system.whole_files import replace_file
-from twinviews.cli.paths import check_paths
-from twinviews.cli.run_fit import options_of
-from twinviews.cli.target_task import Task, look_at_target
+from twinviews.cli.actions.check_paths import check_paths
+from twinviews.cli.actions.fit_model import options_of
+from twinviews.cli.actions.target_task import Task, look_at_target
 from twinviews.labeling.entries import LabelTarget
 from twinviews.labeling.server import serve
 from twinviews.labeling.session import LabelingSession

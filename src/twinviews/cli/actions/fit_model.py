@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.base import clone
 
 from twinviews import TableEncoder, XNVClassifier, XNVRegressor, save_model
-from twinviews.cli.paths import check_paths
-from twinviews.cli.target_task import Target, Task, look_at_target
+from twinviews.cli.actions.check_paths import check_paths
+from twinviews.cli.actions.target_task import Target, Task, look_at_target
 from twinviews.encoding.sources import open_like
 from twinviews.reading import Reading, ReadingOptions, columnar_copy, read
 
@@ -101,7 +101,7 @@ def _write_report(
     seed: int,
     say: Say,
 ) -> None:
-    from twinviews.cli.report_sample import sample_rows
+    from twinviews.cli.actions.report_sample import sample_rows
     from twinviews.report import gather, write_report
 
     datasets = [reading.dataset for reading in readings]

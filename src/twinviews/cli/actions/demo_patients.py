@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.datasets import load_diabetes
 
 from twinviews._system.whole_files import whole_file
-from twinviews.cli.run_fit import fit_model
-from twinviews.cli.run_predict import predict_rows
+from twinviews.cli.actions.fit_model import fit_model
+from twinviews.cli.actions.predict_rows import predict_rows
 
 _N_LABELED = 120
 _NOTHING_SAID: dict[str, Any] = {

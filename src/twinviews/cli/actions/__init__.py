@@ -1,0 +1,1 @@
+"""What the commands do, as functions: imported late, because they need heavy packages."""
