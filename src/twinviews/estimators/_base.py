@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from twinviews._system.threads import one_blas_thread
 from twinviews._system.user_warnings import warn_user
+from twinviews.estimators import _table_methods
 from twinviews.estimators._all_or_nothing import all_or_nothing, fitting, predicting
 from twinviews.estimators._blocks import by_blocks
 from twinviews.estimators._checks import check_choice, check_count, check_flag, check_number
@@ -30,12 +31,6 @@ from twinviews.estimators._raw_rows import (
     learn_encoder,
 )
 from twinviews.estimators._solution import Solution
-from twinviews.estimators._table_methods import (
-    FitSource,
-    fit_on_table,
-    predict_to_table,
-    predictions_by_batch,
-)
 from twinviews.estimators.random_seed import seed_from
 from twinviews.method.kernels import Kernel
 from twinviews.method.labeled_problem import LabeledProblem
@@ -49,7 +44,6 @@ from twinviews.tables.engines import engine_of, missing_engine
 
 if TYPE_CHECKING:
     from twinviews.encoding.encoder import Encoder
-    from twinviews.reading import ReadingOptions
 
 # Predictions that rounding may move by more than this share of the labels' deviation are told.
 _TOLD = 1e-6
@@ -404,123 +398,9 @@ class SemiSupervisedEstimator(BaseEstimator):
 
     # --- tables that need not fit in memory ---------------------------------------------------------
 
-    def fit_table(
-        self,
-        source: Any,
-        *,
-        target: str | Sequence[str],
-        columns: Sequence[str] | None = None,
-        unlabeled: Any = None,
-        weight: str | None = None,
-        encode: bool | str = "auto",
-        kinds: Mapping[str, str] | None = None,
-        reading: ReadingOptions | None = None,
-        checkpoint: Any = None,
-    ) -> Self:
-        """Fit on a table of any size: files, a Dask or Spark data frame, an Arrow table.
-
-        The rows are read twice, block by block; memory does not grow with their number. The model is
-        that of ``fit`` on the same rows, and that of ``twinviews fit`` on the same file.
-
-        Parameters
-        ----------
-        source : path, list of paths, stream, data set or data frame
-            A file, a folder of files or several files in any format that ``twinviews fit`` reads: CSV
-            and its kin, Excel, JSON lines, Parquet, Arrow. "-" for standard input, or a binary file; a
-            ``twinviews.reading.Reading``; a ``pyarrow.dataset.Dataset`` (on any file system that
-            pyarrow knows), ``Table`` or ``RecordBatchReader``; a pandas or polars data frame; a Dask
-            or a Spark data frame.
-        target : str or list of str
-            Column of the labels, with nulls where there is none; several columns for several targets.
-        columns : list of str, optional
-            Input columns; by default all others.
-        unlabeled : as source, or a list of such, optional
-            More tables with the same input columns and no labels.
-        weight : str, optional
-            Column of weights.
-        encode : bool or "auto", default="auto"
-            Whether columns become numbers as by :class:`TableEncoder`, which takes one more pass:
-            words, dates and blanks then are inputs too, and columns that say nothing are left out.
-            "auto" does for text files and workbooks, and where some column is not a number by its
-            type; blanks among numbers otherwise are an error that says where.
-        kinds : mapping of str to str, optional
-            What columns are to be taken for: "number", "boolean", "date" or "category".
-        reading : twinviews.reading.ReadingOptions, optional
-            What is known of a file: delimiter, decimal sign, encoding, sheet, words for missing
-            values, kinds of columns. The rest is found out, as by ``twinviews fit``, and used again
-            by ``predict_table``.
-        checkpoint : path, optional
-            File in which the passes over files remember how far they are, once a second. If the
-            process is killed, the same call goes on from there and ends with the identical model; the
-            file is removed at the end. (A Dask or Spark cluster repeats what is lost by itself.)
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        wanted = FitSource(source, target, columns, unlabeled, weight, encode, kinds, reading)
-        fit_on_table(self, wanted, checkpoint)
-        return self
-
-    def predict_table(
-        self,
-        source: Any,
-        out: Any = None,
-        *,
-        keep: Sequence[str] = (),
-        reading: ReadingOptions | None = None,
-    ) -> Any:
-        """Predict for a table of any size.
-
-        Parameters
-        ----------
-        source : as for ``fit_table``, with the input columns of the fit
-        out : path, optional
-            File to write, row by row as the source has them: in the format that its ending says (.csv,
-            .tsv, .parquet, .arrow, .jsonl, .xlsx), else Parquet. It appears when it is complete; until
-            then there is a file beside it whose name begins with a dot. For Dask and Spark data
-            frames None gives back a data frame.
-        keep : list of str
-            Columns of the source to carry over into the file, such as an id.
-        reading : twinviews.reading.ReadingOptions, optional
-            As in ``fit_table``; what was given or found out there is used where this says nothing.
-
-        Returns
-        -------
-        The path; without one a lazy Dask or Spark data frame, which has all columns of the source and
-        those of predictions.
-        """
-        check_is_fitted(self)
-        return predict_to_table(self, source, out, keep, reading)
-
-    def predict_batches(
-        self,
-        source: Any,
-        *,
-        keep: Sequence[str] = (),
-        coverage: float | None = None,
-        reading: ReadingOptions | None = None,
-    ) -> Iterator[Any]:
-        """Predict for a table of any size, block by block, in the order of its rows.
-
-        Parameters
-        ----------
-        source : as for ``fit_table``, with the input columns of the fit
-        keep : list of str
-            Columns of the source to carry over.
-        coverage : float, optional
-            For regressors, of intervals to add as columns ``lower`` and ``upper``.
-        reading : twinviews.reading.ReadingOptions, optional
-            As in ``predict_table``.
-
-        Yields
-        ------
-        pyarrow.Table
-            The columns kept, then those of predictions.
-        """
-        check_is_fitted(self)
-        yield from predictions_by_batch(self, source, keep, coverage, reading)
+    fit_table = _table_methods.fit_table
+    predict_table = _table_methods.predict_table
+    predict_batches = _table_methods.predict_batches
 
     # --- predictions, for rows on the scale of the fit ----------------------------------------------
 

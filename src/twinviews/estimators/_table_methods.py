@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
 
 from twinviews.estimators._all_or_nothing import all_or_nothing
 from twinviews.estimators._checks import AUTO, check_flag
@@ -21,30 +22,100 @@ from twinviews.tables.checkpoint import Checkpoint
 from twinviews.tables.engines import missing_engine
 
 if TYPE_CHECKING:
+    from twinviews.encoding.sources import OpenedSource
     from twinviews.reading import ReadingOptions
     from twinviews.tables.predictions import TablePredictor
 
 
-class FitSource(NamedTuple):
-    """A table to fit on, as the user named it."""
-
-    source: Any
-    target: str | Sequence[str]
-    columns: Sequence[str] | None
-    unlabeled: Any
-    weight: str | None
-    encode: bool | str
-    kinds: Mapping[str, str] | None
-    reading: ReadingOptions | None
+Model = TypeVar("Model")
 
 
-def fit_on_table(model: Any, wanted: FitSource, checkpoint: Any) -> None:
-    """Fit a model on a table of any size; its parameters are checked."""
-    found = _open(model, wanted)
+def fit_table(
+    self: Model,
+    source: Any,
+    *,
+    target: str | Sequence[str],
+    columns: Sequence[str] | None = None,
+    unlabeled: Any = None,
+    weight: str | None = None,
+    encode: bool | str = "auto",
+    kinds: Mapping[str, str] | None = None,
+    reading: ReadingOptions | None = None,
+    checkpoint: Any = None,
+) -> Model:
+    """Fit on a table of any size: files, a Dask or Spark data frame, an Arrow table.
+
+    The rows are read twice, block by block; memory does not grow with their number. The model is
+    that of ``fit`` on the same rows, and that of ``twinviews fit`` on the same file.
+
+    Parameters
+    ----------
+    source : path, list of paths, stream, data set or data frame
+        A file, a folder of files or several files in any format that ``twinviews fit`` reads: CSV
+        and its kin, Excel, JSON lines, Parquet, Arrow. "-" for standard input, or a binary file; a
+        ``twinviews.reading.Reading``; a ``pyarrow.dataset.Dataset`` (on any file system that
+        pyarrow knows), ``Table`` or ``RecordBatchReader``; a pandas or polars data frame; a Dask
+        or a Spark data frame.
+    target : str or list of str
+        Column of the labels, with nulls where there is none; several columns for several targets.
+    columns : list of str, optional
+        Input columns; by default all others.
+    unlabeled : as source, or a list of such, optional
+        More tables with the same input columns and no labels.
+    weight : str, optional
+        Column of weights.
+    encode : bool or "auto", default="auto"
+        Whether columns become numbers as by :class:`TableEncoder`, which takes one more pass:
+        words, dates and blanks then are inputs too, and columns that say nothing are left out.
+        "auto" does for text files and workbooks, and where some column is not a number by its
+        type; blanks among numbers otherwise are an error that says where.
+    kinds : mapping of str to str, optional
+        What columns are to be taken for: "number", "boolean", "date" or "category".
+    reading : twinviews.reading.ReadingOptions, optional
+        What is known of a file: delimiter, decimal sign, encoding, sheet, words for missing
+        values, kinds of columns. The rest is found out, as by ``twinviews fit``, and used again
+        by ``predict_table``.
+    checkpoint : path, optional
+        File in which the passes over files remember how far they are, once a second. If the
+        process is killed, the same call goes on from there and ends with the identical model; the
+        file is removed at the end. (A Dask or Spark cluster repeats what is lost by itself.)
+
+    Returns
+    -------
+    self
+    """
+    model: Any = self
+    model._check_parameters()
+    if encode != AUTO:
+        check_flag("encode", encode)
+    if kinds and not encode:
+        raise ValueError("kinds says what columns become, and encode=False that none does.")
+    try:
+        from twinviews.encoding.sources import open_fit_source
+    except ImportError as error:
+        raise missing_engine("pyarrow") from error
+    more = unlabeled if isinstance(unlabeled, list | tuple) else [unlabeled]
+    found = open_fit_source(
+        source,
+        targets=[target] if isinstance(target, str) else list(target),
+        columns=columns,
+        unlabeled=[one for one in more if one is not None],
+        weight=weight,
+        raw=None if encode == AUTO and not kinds else bool(encode),
+        kinds=kinds,
+        reading=reading,
+        n_threads=model.n_threads,
+        progress=model.progress,
+    )
+    _fit_opened(model, found, target, checkpoint)
+    return self
+
+
+def _fit_opened(model: Any, found: OpenedSource, target: str | Sequence[str], checkpoint: Any) -> None:
     with all_or_nothing(model):
         model._encoder = found.encoder
         notes = None if checkpoint is None else _checkpoint(model, checkpoint, found.tables)
-        model._one_column = isinstance(wanted.target, str)
+        model._one_column = isinstance(target, str)
         model._remember_columns(np.array(found.names, dtype=object), len(found.names))
         model._fit_blocks(found.table)
     if notes is not None:
@@ -54,32 +125,7 @@ def fit_on_table(model: Any, wanted: FitSource, checkpoint: Any) -> None:
         model.classes_ = model.classes_.astype(np.int64)
     if found.about:
         task = "classification" if is_classifier(model) else "regression"
-        model.about_ = {"target": wanted.target, "task": task, **found.about}
-
-
-def _open(model: Any, wanted: FitSource) -> Any:
-    if wanted.encode != AUTO:
-        check_flag("encode", wanted.encode)
-    if wanted.kinds and not wanted.encode:
-        raise ValueError("kinds says what columns become, and encode=False that none does.")
-    try:
-        from twinviews.encoding.sources import open_fit_source
-    except ImportError as error:
-        raise missing_engine("pyarrow") from error
-    target, unlabeled = wanted.target, wanted.unlabeled
-    more = unlabeled if isinstance(unlabeled, list | tuple) else [unlabeled]
-    return open_fit_source(
-        wanted.source,
-        targets=[target] if isinstance(target, str) else list(target),
-        columns=wanted.columns,
-        unlabeled=[one for one in more if one is not None],
-        weight=wanted.weight,
-        raw=None if wanted.encode == AUTO and not wanted.kinds else bool(wanted.encode),
-        kinds=wanted.kinds,
-        reading=wanted.reading,
-        n_threads=model.n_threads,
-        progress=model.progress,
-    )
+        model.about_ = {"target": target, "task": task, **found.about}
 
 
 def _checkpoint(model: Any, path: Any, tables: Sequence[Table]) -> Checkpoint:
@@ -104,34 +150,75 @@ def _checkpoint(model: Any, path: Any, tables: Sequence[Table]) -> Checkpoint:
     return notes
 
 
-def predict_to_table(
-    model: Any, source: Any, out: Any, keep: Sequence[str], reading: ReadingOptions | None
+def predict_table(
+    self: Any,
+    source: Any,
+    out: Any = None,
+    *,
+    keep: Sequence[str] = (),
+    reading: ReadingOptions | None = None,
 ) -> Any:
-    """Predictions in a file, or in a lazy frame of the engine of the source."""
+    """Predict for a table of any size.
+
+    Parameters
+    ----------
+    source : as for ``fit_table``, with the input columns of the fit
+    out : path, optional
+        File to write, row by row as the source has them: in the format that its ending says (.csv,
+        .tsv, .parquet, .arrow, .jsonl, .xlsx), else Parquet. It appears when it is complete; until
+        then there is a file beside it whose name begins with a dot. For Dask and Spark data
+        frames None gives back a data frame.
+    keep : list of str
+        Columns of the source to carry over into the file, such as an id.
+    reading : twinviews.reading.ReadingOptions, optional
+        As in ``fit_table``; what was given or found out there is used where this says nothing.
+
+    Returns
+    -------
+    The path; without one a lazy Dask or Spark data frame, which has all columns of the source and
+    those of predictions.
+    """
     if out is not None:
         from twinviews.tables.predictions import write_predictions
 
-        write_predictions(predictions_by_batch(model, source, keep, None, reading), Path(out))
+        write_predictions(predict_batches(self, source, keep=keep, reading=reading), Path(out))
         return Path(out)
-    predictor, source = _predictor(model, (), None, source, reading)
+    predictor, source = _predictor(self, (), None, source, reading)
     from twinviews.tables.predictions import predicted_frame
 
-    sample = model._prediction_columns(np.zeros((1, model._width)), None)
+    sample = self._prediction_columns(np.zeros((1, self._width)), None)
     return predicted_frame(source, predictor, sample)
 
 
-def predictions_by_batch(
-    model: Any,
+def predict_batches(
+    self: Any,
     source: Any,
-    keep: Sequence[str],
-    coverage: float | None,
-    reading: ReadingOptions | None,
+    *,
+    keep: Sequence[str] = (),
+    coverage: float | None = None,
+    reading: ReadingOptions | None = None,
 ) -> Iterator[Any]:
-    """Predictions as Arrow tables, block by block in the order of the rows."""
-    predictor, source = _predictor(model, keep, coverage, source, reading)
+    """Predict for a table of any size, block by block, in the order of its rows.
+
+    Parameters
+    ----------
+    source : as for ``fit_table``, with the input columns of the fit
+    keep : list of str
+        Columns of the source to carry over.
+    coverage : float, optional
+        For regressors, of intervals to add as columns ``lower`` and ``upper``.
+    reading : twinviews.reading.ReadingOptions, optional
+        As in ``predict_table``.
+
+    Yields
+    ------
+    pyarrow.Table
+        The columns kept, then those of predictions.
+    """
+    predictor, source = _predictor(self, keep, coverage, source, reading)
     from twinviews.tables.predictions import predicted_batches
 
-    yield from predicted_batches(source, predictor, n_threads=model.n_threads, progress=model.progress)
+    yield from predicted_batches(source, predictor, n_threads=self.n_threads, progress=self.progress)
 
 
 def _predictor(
@@ -142,6 +229,7 @@ def _predictor(
     reading: ReadingOptions | None,
 ) -> tuple[TablePredictor, Any]:
     """What predicts for record batches, and the source read as the table of the fit was."""
+    check_is_fitted(model)
     names = model._input_names()
     try:
         from twinviews.encoding.sources import read_like_the_fit
