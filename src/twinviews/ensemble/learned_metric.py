@@ -44,7 +44,7 @@ class Metric:
         return self.L.ndim == 2 or bool(np.ptp(self.L) > 0)
 
     def column_weights(self, units: np.ndarray | float = 1.0) -> np.ndarray:
-        """(D,) weights of columns in squared distances, summing to 1; columns were divided by ``units``."""
+        """(D,) weights of columns, which were divided by ``units``, in squared distances; sum 1."""
         squares = np.square(self.L) if self.L.ndim == 1 else np.square(self.L).sum(axis=1)
         weights = squares / np.square(units)
         return np.asarray(weights / weights.sum())
