@@ -222,9 +222,9 @@ class XNVRegressor(SemiSupervisedRegressor, XNV):
     members : "auto", None or list, default="auto"
         Members of the ensemble beside the correlated views. None means the paper's algorithm alone. A
         list may hold names ("built-in" for all members that the library has, or a name given to
-        ``register_member``), scikit-learn estimators, and (name, estimator) pairs. "auto" means
-        ["built-in"] if sigma, ridge and correlation_ridge are "auto", kernel and landmarks are the
-        default, there is an intercept and X is dense; else None. An ensemble needs 25 labels or more.
+        ``twinviews.extend.register_member``), scikit-learn estimators, and (name, estimator) pairs.
+        "auto" means ["built-in"] if sigma, ridge and correlation_ridge are "auto", kernel and landmarks
+        are the default, there is an intercept and X is dense; else None. An ensemble needs 25 labels.
         Members see standardised numeric columns and are fitted to at most 1,000 labels. A model with
         estimators of your own cannot be saved with :func:`save_model`, which stores no code.
     committee : bool or "auto", default="auto"
