@@ -75,7 +75,7 @@ def main() -> None:
 
     given = {"n_components": M, "sigma": SIGMA, "ridge": 1e-3, "correlation_ridge": 1e-5}
     model = XNVRegressor(**given, random_state=0).fit(X[:10_000], y[:10_000])
-    in_units = X * np.logspace(-2, 2, X.shape[1])  # one more scale for the committee to look at
+    in_units = X * np.logspace(-2, 2, X.shape[1])  # one more scale for the ensemble
     seconds = best_seconds(
         {
             **{name: arrangements[name] for name in fastest},

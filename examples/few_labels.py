@@ -31,10 +31,10 @@ METHODS = {
     "XKS": (XKSClassifier, {"n_components": M}, "two correlated Fourier views"),
     "XNV alone": (
         XNVClassifier,
-        {"n_components": M, "committee": False},
+        {"n_components": M, "members": None},
         "two correlated Nystroem views",
     ),
-    "XNV": (XNVClassifier, {}, "the default: a committee of views, kernels, graph, trees"),
+    "XNV": (XNVClassifier, {}, "the default: an ensemble of views, kernels, graph, trees"),
 }
 
 

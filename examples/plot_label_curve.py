@@ -15,8 +15,8 @@ from twinviews.plots import LabelCurveDisplay
 X, y = load_diabetes(return_X_y=True)
 draws = {"n_labels": [25, 50, 100, 200], "n_draws": 5, "random_state": 0}
 
-# The views alone, to be quick; the default adds a committee.
-views = XNVRegressor(committee=False, scale="standard", random_state=0)
+# The views alone, to be quick; the default adds an ensemble.
+views = XNVRegressor(members=None, scale="standard", random_state=0)
 display = LabelCurveDisplay.from_estimator(views, X, y, name="correlated views", **draws)
 
 # Another estimator may join the same axes. One that knows nothing of missing labels, as this one of

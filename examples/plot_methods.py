@@ -6,7 +6,7 @@ Draws of labels differ much more than methods do. So all methods get the same la
 test rows in every draw, and each error is set against that of kernel ridge in the same draw. A bar
 that does not touch 1 is a difference.
 
-XNV as it comes, with its committee, takes seconds for each fit and is left out here: ``twinviews
+XNV by default, with its ensemble, takes seconds for each fit and is left out here: ``twinviews
 compare`` runs it, and thirteen others, on a table of yours.
 """
 
@@ -25,7 +25,7 @@ display = MethodComparisonDisplay.from_estimators(
     {
         "kernel ridge": KRRClassifier(scale="standard"),
         "one view": SSSLClassifier(scale="standard", random_state=0),
-        "correlated views": XNVClassifier(committee=False, scale="standard", random_state=0),
+        "correlated views": XNVClassifier(members=None, scale="standard", random_state=0),
         "logistic regression": make_pipeline(StandardScaler(), LogisticRegression()),
         "random forest": RandomForestClassifier(random_state=0),
     },

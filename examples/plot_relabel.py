@@ -21,7 +21,7 @@ test = slice(10_000, None)
 
 start = time.perf_counter()
 labels = np.where(np.arange(20_000) < 50, y, np.nan)
-model = XNVRegressor(committee=False, random_state=0).fit(X, labels)
+model = XNVRegressor(members=None, random_state=0).fit(X, labels)
 fit_seconds = time.perf_counter() - start
 
 numbers, errors = [], []

@@ -73,7 +73,7 @@ def forecast_error(
     >>> X = rng.normal(size=(2000, 3))
     >>> y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=2000)
     >>> labels = np.where(np.arange(2000) < 100, y, np.nan)
-    >>> model = XNVRegressor(committee=False, random_state=0).fit(X, labels)
+    >>> model = XNVRegressor(members=None, random_state=0).fit(X, labels)
     >>> found = forecast_error(model, X[:100], y[:100], more=[100])
     >>> [round(number, 2) for number in found.now]
     [0.4, 0.3, 0.54]

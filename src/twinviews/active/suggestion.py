@@ -103,7 +103,7 @@ def suggest(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-3, 3, size=(1000, 1))
     >>> y = np.where((np.arange(1000) < 40) & (X[:, 0] < 1), np.sin(X[:, 0]), np.nan)
-    >>> model = XNVRegressor(committee=False, random_state=0).fit(X, y)
+    >>> model = XNVRegressor(members=None, random_state=0).fit(X, y)
     >>> found = suggest(model, X, 3, y=y, random_state=0)
     >>> found.rows.ravel().round(1)  # where there is no label yet, and apart
     array([2.8, 2.1, 1.5])

@@ -41,7 +41,7 @@ class Anchors:
         order = np.argsort(distance, axis=1)
         near = np.take_along_axis(near, order, axis=1)
         distance = np.take_along_axis(distance, order, axis=1)
-        # The first anchor that no longer counts sets the scale: dense regions look more closely.
+        # The nearest anchor without a weight sets the scale, so that it is finer in dense regions.
         weight = np.exp(-2 * distance[:, :k] / (distance[:, k:] + 1e-12))
         Z = np.zeros_like(squares)
         np.put_along_axis(Z, near[:, :k], weight / weight.sum(axis=1, keepdims=True), axis=1)
@@ -49,7 +49,7 @@ class Anchors:
 
 
 def centres_of(unlabeled: np.ndarray, seed: int) -> np.ndarray:
-    """(m, D) where anchors are set: means of the rows near each, after a few rounds of Lloyd's."""
+    """(m, D) anchors: means of the rows near each, after a few rounds of Lloyd's algorithm."""
     m = min(_ANCHORS, len(unlabeled) // 3)
     means = KMeans(m, n_init=1, init="random", max_iter=_ROUNDS_OF_LLOYD, random_state=seed)
     return np.asarray(means.fit(unlabeled).cluster_centers_)
@@ -67,7 +67,7 @@ class OverAnchors:
 
 @dataclass(frozen=True)
 class AnchorGraph:
-    """Least squares on the labels; the graph's roughness is the penalty, its strength by leave-one-out.
+    """Least squares on the labels, penalised by the graph Laplacian; its strength by leave-one-out.
 
     The graph is made once, from unlabeled rows; every fit shares it.
     """

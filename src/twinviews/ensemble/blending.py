@@ -1,4 +1,4 @@
-"""How much each member counts, from predictions of rows that it was not fitted on."""
+"""Weights of the members, from their predictions of rows that they were not fitted to."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ import numpy as np
 from scipy.optimize import minimize_scalar, nnls
 from scipy.special import log_softmax
 
-# Of classes: starting weights fall by e for each tenth that a member's loss is above the least.
+# Classification: starting weights fall by e for each tenth by which a loss exceeds the least one.
 _SHARPNESS = 10.0
-# How strongly numbers' weights are held to their start, in units of the labels.
+# Regression: how strongly weights are held near the starting weights, in units of the labels.
 _PRIOR = 0.1
-# How many labels the starting weights of classes are worth.
+# Classification: how many labels the starting weights count as.
 _PRIOR_LABELS = 3.0
 _EM_STEPS = 200
-# Members below this share are dismissed: they cost as much to ask as the others.
+# Members below this share of the largest weight are dropped: they predict as slowly as the others.
 _LEAST_SHARE = 0.01
-# Decision values beyond this say no more than that the member is sure.
+# Decision values are clipped here: beyond it they only say that the member is certain.
 SUREST = 1.5
 LEAST_PROBABILITY = 1e-9
 
 
 def weights_by_doubt(errors: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """(J,) by how sure it is that a member is worse than the best, from (J, m) errors row by row.
+    """(J,) weights by the certainty that a member is worse than the best, from (J, m) errors.
 
-    A normal distribution of the difference of their mean errors, in its standard errors: where a few
-    rows make all the difference, members stay about equal.
+    They follow a normal density of the difference between mean errors, in standard errors: if a few
+    rows cause the whole difference, the weights stay about equal.
     """
     mean = errors @ weight
     behind = errors - errors[mean.argmin()]
@@ -39,7 +39,7 @@ def weights_by_doubt(errors: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 def weights_by_loss(losses: np.ndarray) -> np.ndarray:
-    """(J,) by the losses alone; a loss of zero takes all."""
+    """(J,) weights by the losses alone; a loss of zero gets all the weight."""
     least = losses.min()
     excess = losses / least - 1 if least > 0 else np.where(losses > 0, np.inf, 0.0)
     weights = np.exp(-_SHARPNESS * excess)
@@ -53,10 +53,10 @@ def blend_numbers(held_out: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np
     """
     start = weights_by_doubt(np.square(held_out - y), weight)
     spread = float(weight @ np.square(y - weight @ y))
-    if spread <= np.square(1e-12 * np.abs(y).max()):  # constant but for rounding
+    if spread <= np.square(1e-12 * np.abs(y).max()):  # constant up to rounding
         return start
     J, root = len(start), np.sqrt(weight)
-    # Least squares with two more kinds of rows: the pull to the start, and the sum, held firmly.
+    # Least squares with added rows: some pull towards the start, one makes the sum equal to one.
     pull, firm = np.sqrt(_PRIOR * spread), 1e3 * np.sqrt(spread)
     A = np.vstack([(root * held_out).T, pull * np.eye(J), np.full((1, J), firm)])
     b = np.concatenate([root * y, pull * start, [firm]])
@@ -70,13 +70,13 @@ class ClassBlend(NamedTuple):
 
 
 def blend_classes(held_out: np.ndarray, share: np.ndarray, weight: np.ndarray) -> ClassBlend:
-    """A mixture of the members' probabilities, of greatest likelihood, tempered.
+    """The mixture of the members' probabilities with the greatest likelihood, calibrated.
 
     ``held_out`` (J, m, K) holds decision values, ``share`` (m, K) the share of each class in a row's
-    labels: 1 and 0 but where equal rows differ.
+    labels: 1 and 0, except where equal rows have different labels.
     """
     _, m, K = held_out.shape
-    # With few labels all can be right, so each row counts as uncertain by K - 1 labels in m + K.
+    # With few labels all may be right, so each label counts as wrong with probability (K-1)/(m+K).
     doubt = (K - 1) / (m + K)
     doubtful = share * (1 - doubt) + (1 - share) * doubt / (K - 1)
     fits = [_likeliest_factor(decision, doubtful, weight) for decision in held_out]

@@ -1,4 +1,4 @@
-"""Boosted trees, for classes that are cut out by single columns: scikit-learn's, at fixed settings."""
+"""Boosted trees, for classes that depend on thresholds of columns: scikit-learn's, fixed settings."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from twinviews.ensemble.member import Labeled, Predictor, as_decision_values, cl
 
 # A tree is grown for each class in each round.
 MOST_CLASSES_FOR_BOOSTING = 7
-# Of a tree, at most: as many as a byte has bits.
+# Most leaves of a tree: as many as a byte has bits.
 _LEAVES = 8
-# The lowest bit that is zero, of each byte; that of 255, in which no leaf is left, is never asked for.
+# The lowest bit that is zero, for each byte; 255, which would leave no leaf, does not occur.
 _FIRST_LEAF = np.array([(~byte & (byte + 1)).bit_length() - 1 for byte in range(255)] + [0])
 
 
@@ -51,12 +51,12 @@ class Trees:
 
     Every inner node rules out the leaves on the side that a row does not go to; the first leaf that
     none has ruled out is the row's (Lucchese et al. 2015, "QuickScorer"). So all nodes of a round are
-    asked at once, and nothing is walked.
+    evaluated at once, without walking down the trees.
     """
 
     n_columns: Annotated[int, "D", ">= 1"]
     baseline: Annotated[np.ndarray, "k"]  # one for two classes, else one for each class
-    feature: Annotated[np.ndarray, "rounds k 7", "int64", "< D"]  # column that a node looks at
+    feature: Annotated[np.ndarray, "rounds k 7", "int64", "< D"]  # column that a node tests
     threshold: Annotated[np.ndarray, "rounds k 7"]  # rows above it go right
     # Bits of the leaves that going right rules out.
     left_out: Annotated[np.ndarray, "rounds k 7", "uint8"]
@@ -64,7 +64,7 @@ class Trees:
 
     @classmethod
     def of(cls, model: HistGradientBoostingClassifier) -> Trees:
-        """The trees of a fit of scikit-learn's; their rows had no missing values."""
+        """The trees of a fitted scikit-learn model, whose rows had no missing values."""
         rounds = model._predictors
         shape = (len(rounds), len(rounds[0]))
         feature = np.zeros((*shape, _LEAVES - 1), np.int64)
@@ -85,7 +85,7 @@ class Trees:
         return cls(model.n_features_in_, baseline, feature, threshold, left_out, value)
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
-        """(rows, k) the decision function, its sums in the order of scikit-learn's."""
+        """(rows, k) decision function, summed in the same order as in scikit-learn."""
         columns = np.ascontiguousarray(X.T)
         k = len(self.baseline)
         total = np.repeat(self.baseline[:, None], len(X), axis=1)

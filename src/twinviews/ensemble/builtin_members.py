@@ -1,4 +1,4 @@
-"""The members that the library brings, and the names by which members are asked for."""
+"""The built-in members, and the names under which members are registered."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _FACTORIES: dict[str, MemberFactory] = {BUILT_IN: builtin_members}
 
 
 def register_member(name: str, factory: MemberFactory) -> None:
-    """Make ``members=[..., name]`` of XNV stand for what the factory makes.
+    """Register a name for ``members=[..., name]`` of XNV: it stands for the members of the factory.
 
     Parameters
     ----------

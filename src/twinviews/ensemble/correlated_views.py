@@ -1,4 +1,4 @@
-"""The paper's own method as a member: ridge on the canonical features, which all rows have made."""
+"""The paper's own method as a member: ridge on the canonical features of all rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from twinviews.method.views import Readout, View
 
 @dataclass(frozen=True)
 class ViewRidge:
-    """Features and penalty are given; where labels are many, those beyond the committee's join in."""
+    """Ridge with given features and penalty; it also uses the labels beyond the members' limit."""
 
     view: View
     penalty: np.ndarray

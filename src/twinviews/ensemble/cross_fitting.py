@@ -11,7 +11,7 @@ from twinviews._system.progress_bar import progress_bar
 from twinviews._system.threads import map_in_order
 from twinviews.ensemble.member import Labeled, MemberSpec, Predictor, class_codes
 
-# The fewer the labels, the more each that is left out is missed, and the wider intervals come out.
+# With few labels, leaving out a large fold would cost accuracy and widen the intervals.
 _FOLDS_OF_FEW, _FEW, _FOLDS = 10, 250, 5
 
 
@@ -26,10 +26,10 @@ class CrossFit(NamedTuple):
 
 
 def folds_of(Y: np.ndarray, *, classes: bool) -> np.ndarray:
-    """(m,) fold of each row: equal in size, and in each class. Ten of few numbers, else five.
+    """(m,) fold of each row, of equal size, also within classes; ten for few numbers, else five.
 
-    Rows come in an order that depends on their values alone and not on their labels, so to deal them
-    out in turn is as good as at random.
+    The order of the rows depends on their values and not on their labels, so assigning them in turn is
+    as good as assigning them at random.
     """
     m = len(Y)
     if not classes:
@@ -49,7 +49,7 @@ def cross_fit(
     *,
     progress: bool = False,
 ) -> CrossFit:
-    """All members fitted, and their predictions of the rows that a fit has not seen."""
+    """All members fitted, and their predictions of the rows of the fold that was left out."""
     n_folds = int(fold_of.max()) + 1
 
     def fit(job: tuple[MemberSpec, int]) -> list[Predictor]:

@@ -1,4 +1,4 @@
-"""Several fitted members as one predictor, weighted by how they predicted labels they had not seen."""
+"""Several fitted members as one predictor, weighted by their predictions of held-out labels."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from twinviews.ensemble.scales import on_scale
 from twinviews.method.probability import class_shares
 from twinviews.passes.scaling import Scale, Scaling
 
-# With fewer labels there is nothing to weigh members by.
+# With fewer labels the weights would be arbitrary.
 LEAST_LABELS = 25
-# Members are fitted to at most so many labels: most cost their number cubed.
+# Members are fitted to at most this many labels: for most, time grows with their cube.
 MOST_LABELS = 1000
 # Unlabeled rows for scales, gradients and graphs.
 UNLABELED_ROWS = 3000
@@ -40,7 +40,7 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True)
 class Ensemble:
-    """Fitted members and the scales that they see rows on."""
+    """Fitted members and the scales of the rows that they see."""
 
     scales: Mapping[str, Annotated[Scale, "D"] | None]
     members: Annotated[tuple[Annotated[Member, "D t f"], ...], "j", ">= 1"]
@@ -56,9 +56,9 @@ class Ensemble:
         return [(f"{member.name}, {member.scale}", round(member.weight, 3)) for member in members]
 
     def metric(self) -> np.ndarray | None:
-        """(D,) how much each standardised column counts in squared distances, summing to 1.
+        """(D,) weight of each standardised column in squared distances; they sum to 1.
 
-        The mean over the members that learned a metric, by their weight; None if there are none.
+        The weighted mean over the members that learned a metric; None if there are none.
         """
         found, weights = [], []
         for member in self.members:
@@ -89,7 +89,7 @@ class RegressionEnsemble(Ensemble):
         return self._mean([member.fit(on[member.scale]) for member in self.members])
 
     def without_folds(self, X: np.ndarray) -> np.ndarray:
-        """(rows, folds) predictions of the ensemble that has not seen that fold."""
+        """(rows, folds) predictions of the ensemble without that fold."""
         on = self._scaled(X)
         by_fold = [
             self._mean([member.folds[fold](on[member.scale]) for member in self.members])
@@ -144,7 +144,7 @@ def regression_ensemble(
 
 
 def _bounds(y: np.ndarray) -> tuple[float, float]:
-    """As far beyond the labels, on either side, as they lie apart."""
+    """The range of the labels, extended by its length on either side."""
     low, high = float(y.min()), float(y.max())
     return low - (high - low), high + (high - low)
 

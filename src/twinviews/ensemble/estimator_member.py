@@ -14,7 +14,7 @@ from twinviews.ensemble.member import Labeled, Predictor, as_decision_values, cl
 
 @dataclass(frozen=True)
 class EstimatorMember:
-    """A recipe that clones and fits an estimator of the user's, on standardised rows."""
+    """A recipe that clones the user's estimator and fits it on standardised rows."""
 
     name: str
     estimator: Any
@@ -42,7 +42,7 @@ class EstimatorMember:
 
 @dataclass(frozen=True)
 class OneClass:
-    """Certain of the only class that its labels had."""
+    """Predicts the only class of its labels, with certainty."""
 
     known: int
     n_classes: int
@@ -55,13 +55,13 @@ class OneClass:
 
 @dataclass(frozen=True)
 class FittedEstimator:
-    """What a fitted estimator of the user's predicts, as the ensemble needs it."""
+    """Predictions of the user's fitted estimator, in the form that the ensemble needs."""
 
     name: str
     model: Any
     n_classes: int
 
-    # Said where a model file would have to hold the code of a stranger.
+    # For the error when such a model is saved: a model file holds no code.
     @property
     def why_not_stored(self) -> str:
         return (
@@ -93,7 +93,7 @@ class FittedEstimator:
 
 
 class MemberError(ValueError):
-    """A member of the user's has failed."""
+    """The user's member has failed."""
 
     def __init__(self, name: str, what: str, error: Exception | None) -> None:
         reason = "" if error is None else f" ({type(error).__name__}: {error})"

@@ -24,12 +24,13 @@ from twinviews.method.kernels import SHIFT_INVARIANT
 
 MOST_COLUMNS_FOR_WIDTHS = 64
 _KERNEL = "gaussian"
-# Rows that the likelihood looks at while widths are chosen: it costs their number cubed, each time.
+# Rows for the likelihood while widths are chosen: each evaluation costs their number cubed.
 _MOST_ROWS = 200
 _FIRST_STEPS, _STEPS = 10, 40
 # Logarithms of amplitude, noise (the variance of the labels is 1) and widths.
 _AMPLITUDES, _NOISES, _INVERSE_WIDTHS = (-5.0, 7.0), (-11.0, 2.0), (-8.0, 3.0)
-# A normal prior on the log widths, about the best common one: a column must earn its own.
+# A normal prior on the log widths, around the best common width, so that a column differs from it
+# only if the labels support that.
 _PRIOR = 0.1
 
 
@@ -103,7 +104,7 @@ def _loss(logs: np.ndarray, problem: _Problem, centre: float) -> tuple[float, np
 def negative_log_likelihood(
     logs: np.ndarray, X: np.ndarray, Y: np.ndarray, noise_share: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """Of all targets, which share the kernel, without its constant; and its gradient.
+    """Negative log likelihood of all targets, up to a constant, and its gradient.
 
     ``logs`` holds the logarithms of amplitude, noise and the inverse width of each column.
     """
@@ -113,7 +114,7 @@ def negative_log_likelihood(
     C = K.copy()
     C[np.diag_indices_from(C)] += noise * noise_share
     root, failed = dpotrf(C, lower=1)
-    if failed:  # not positive definite to machine precision: as bad as can be
+    if failed:  # not positive definite to machine precision: the worst value
         return 1e10, np.zeros_like(logs)
     weights, _ = dpotrs(root, Y, lower=1)
     inverse, _ = dpotri(root, lower=1)

@@ -41,7 +41,7 @@ class KernelRidge:
 def fit_kernel_ridge(
     K: np.ndarray, Y: np.ndarray, weight: np.ndarray, ridges: np.ndarray = RIDGES
 ) -> KernelFit:
-    """The fit with the ridge, of those given, of least leave-one-out error over all targets."""
+    """The fit with the least leave-one-out error over all targets, among the given ridges."""
     root = np.sqrt(weight)
     mean_column, mean = weight @ K, weight @ Y
     centred = (K - mean_column - mean_column[:, None] + weight @ mean_column) * np.outer(root, root)

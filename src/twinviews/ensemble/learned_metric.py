@@ -1,4 +1,4 @@
-"""Kernel ridge in a metric learned from its own gradients, which count what the target depends on.
+"""Kernel ridge in a metric learned from its own gradients, which show what the target depends on.
 
 Fit, take the gradients of the fit at unlabeled rows, stretch the inputs along the directions in which
 it changes (the average gradient outer product to the power 1/4, as Radhakrishnan et al. 2024 have it
@@ -22,7 +22,7 @@ from twinviews.ensemble.member import Labeled, Predictor, ScaledRows
 from twinviews.method.kernels import SHIFT_INVARIANT
 
 ROUNDS = 2
-# A matrix has D (D + 1) / 2 numbers to learn; beyond so many columns it only overfits.
+# A matrix has D (D + 1) / 2 numbers to learn; with more columns than this it only overfits.
 MOST_COLUMNS_FOR_A_MATRIX = 64
 _ROWS_FOR_GRADIENTS = 300
 _ROWS_FOR_DISTANCES = 300
@@ -40,11 +40,11 @@ class Metric:
 
     @property
     def is_learned(self) -> bool:
-        """Whether it tells columns apart."""
+        """Whether columns have different weights."""
         return self.L.ndim == 2 or bool(np.ptp(self.L) > 0)
 
     def column_weights(self, units: np.ndarray | float = 1.0) -> np.ndarray:
-        """(D,) of squared distances, summing to 1, where a column was divided by its unit before."""
+        """(D,) weights of columns, which were divided by ``units``, in squared distances; sum 1."""
         squares = np.square(self.L) if self.L.ndim == 1 else np.square(self.L).sum(axis=1)
         weights = squares / np.square(units)
         return np.asarray(weights / weights.sum())
@@ -118,7 +118,7 @@ class MetricRidges:
     ) -> Predictor:
         for round_ in range(ROUNDS):
             metric = metric.stretched(fitted.gradient_product(diagonal=metric.L.ndim == 1))
-            # Between the first and the last round the ridge stays: only the metric is wanted of them.
+            # The rounds in between keep the ridge: they only serve to find the metric.
             ridge = None if round_ == ROUNDS - 1 else fitted.fit.ridge
             fitted = self.fit_in(metric, labeled, unlabeled, ridge)
         return fitted.predictor

@@ -1,4 +1,4 @@
-"""What a member of the ensemble is: fitted on labeled rows and unlabeled ones, it predicts."""
+"""Interface of a member of the ensemble: fitted on labeled and unlabeled rows, it predicts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from twinviews.passes.scaling import Scale
 
-# Probabilities below this are not told apart.
+# Probabilities below this are treated as equal.
 LEAST_PROBABILITY = 1e-4
 
 
@@ -50,7 +50,7 @@ class Labeled(NamedTuple):
         return Labeled(self.X[rows], self.Y[rows], weight / weight.sum(), self.origin, chosen)
 
     def on(self, scale: Scale | None) -> Labeled:
-        """All of them on another scale."""
+        """All rows on another scale."""
         source = ScaledRows(self.X, scale)
         return self._replace(X=source.rows, source=source, chosen=None)
 

@@ -1,4 +1,4 @@
-"""The same rows scaled several ways: members differ in what they make of units."""
+"""The same rows on several scales: members differ in how they depend on units."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def scales_of(
 ) -> dict[str, Scale | None]:
     """Up to four ways to scale standardised rows, by name; unscaled only if that is another way.
 
-    ``units`` (D,) are the spreads by which rows were divided, if they were. Where all columns have one
-    unit, as pixels have, a column of small spread matters little, and to enlarge it is to add noise.
+    ``units`` (D,) are the spreads by which rows were divided, if they were. If all columns have one
+    unit, as pixels have, a column of small spread matters little, and enlarging it adds noise.
     """
     scales: dict[str, Scale | None] = {STANDARD: None}
     if units is not None and units.max() > _SAME_SPREAD * units.min():

@@ -13,7 +13,7 @@ from twinviews.method.kernels import Kernel, find_kernel
 
 
 class ExactSSSL(SemiSupervisedEstimator):
-    """Simple semi-supervised learning as Ji et al. (2012) gave it, for whatever a label is."""
+    """Simple semi-supervised learning as in Ji et al. (2012), for regression and classification."""
 
     ridge = AUTO  # there is none; this is for the settings that all methods share
 
@@ -55,8 +55,8 @@ class ExactSSSLRegressor(SemiSupervisedRegressor, ExactSSSL):
     """Simple semi-supervised learning on the full kernel matrix, for numbers: Ji et al. (2012).
 
     Least squares of the labels on the first s eigenfunctions of the kernel's integral operator over all
-    rows. It holds N x N matrices and takes time N^3; what cannot fit in memory is refused before it is
-    tried. :class:`SSSLRegressor` is its fast approximation.
+    rows. It holds N x N matrices and takes time N^3; a table that does not fit in memory is refused
+    before the fit starts. :class:`SSSLRegressor` is its fast approximation.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class ExactSSSLRegressor(SemiSupervisedRegressor, ExactSSSL):
         s. "auto" compares every s up to the number of labels, and up to 1,000, by leave-one-out error.
     sigma : float or "auto", default="auto"
         Width of the kernel; inputs are divided by it. If columns differ in their units, use ``scale``.
-        "auto" is chosen on 400 of the rows, as each trial on all would cost a whole fit.
+        "auto" is chosen on 400 rows, since each trial on all rows would cost a whole fit.
     kernel : str or callable, default="gaussian"
         "gaussian", "laplace", "matern32", "matern52", "linear", "polynomial", "cosine", or a function
         of two arrays of rows (divided by sigma) that returns their kernel matrix.
@@ -73,14 +73,14 @@ class ExactSSSLRegressor(SemiSupervisedRegressor, ExactSSSL):
     fit_intercept : bool, default=True
         Whether to fit a constant that is not penalised.
     scale : {"standard", "robust", "rank"} or None, default=None
-        How columns are brought to one scale, from what the first pass sees of all rows: "standard" is
-        mean 0 and variance 1; "robust" is median 0 and interquartile range 1 (of 8,192 of the rows),
-        with values beyond 3 drawn in smoothly; "rank" makes each column normal by its ranks.
+        How columns are brought to one scale, from the first pass over all rows: "standard" is mean 0
+        and variance 1; "robust" is median 0 and interquartile range 1 (from 8,192 rows), where values
+        beyond 3 are compressed smoothly; "rank" maps ranks to a normal distribution.
         ``landmarks_`` are then on that scale.
     missing_label : object, default=None
-        A value in y that marks a row without a label, beside None, NaN and pandas.NA.
+        A value in y that marks a row without a label, in addition to None, NaN and pandas.NA.
     n_threads : int or None, default=None
-        Threads that work on blocks of rows; None takes as many as BLAS may use. The model does not
+        Threads that work on blocks of rows; None means as many as BLAS may use. The model does not
         depend on it.
     progress : bool, default=True
         Whether passes of more than two seconds show a bar, if the output is a terminal.
@@ -96,9 +96,9 @@ class ExactSSSLRegressor(SemiSupervisedRegressor, ExactSSSL):
     loo_error_ : float or ndarray of shape (n_targets,)
         Mean squared error over the labeled rows, each predicted by the fit without it.
     n_labeled_, n_unlabeled_ : int
-        Rows with a label in the last solve, and without one in the last fit.
+        Labeled rows of the last solve, unlabeled rows of the last fit.
     n_eigenfunctions_, sigma_ : number
-        What was used: the given numbers, or the chosen ones.
+        The values used: those that were given, or those that were chosen.
 
     Examples
     --------
@@ -118,8 +118,8 @@ class ExactSSSLClassifier(SemiSupervisedClassifier, ExactSSSL):
     """Simple semi-supervised learning on the full kernel matrix, for classes.
 
     Any number of classes, which may be strings, numbers or booleans. Least squares on 1 and -1, one
-    class against the rest, with one pass over the rows for all. Parameters and learned attributes are
-    those of :class:`ExactSSSLRegressor`, but for these.
+    class against the rest, with one pass over the rows for all. Parameters and attributes are those
+    of :class:`ExactSSSLRegressor`, except for these.
 
     Attributes
     ----------

@@ -48,14 +48,14 @@ class KRR(SemiSupervisedEstimator):
 class KRRRegressor(SemiSupervisedRegressor, KRR):
     """Kernel ridge regression on the labeled rows, for numbers: the supervised baseline of SI.2.
 
-    Unlabeled rows count only where sigma is chosen, for the median distance to start from. Time grows
-    with the cube of the number of labels.
+    Unlabeled rows are used only for the median distance around which sigma is searched. Time grows with
+    the cube of the number of labels.
 
     Parameters
     ----------
     sigma : float or "auto", default="auto"
         Width of the kernel; inputs are divided by it. If columns differ in their units, use ``scale``.
-        "auto" looks around the median distance between rows.
+        "auto" searches around the median distance between rows.
     ridge : float or "auto", default="auto"
         The paper's gamma: penalty on the squared norm of the function, with the loss a mean over the
         labeled rows (``alpha`` of scikit-learn's KernelRidgeMethod is n times as large).
@@ -67,14 +67,14 @@ class KRRRegressor(SemiSupervisedRegressor, KRR):
     fit_intercept : bool, default=True
         Whether to fit a constant that is not penalised.
     scale : {"standard", "robust", "rank"} or None, default=None
-        How columns are brought to one scale, from what the first pass sees of all rows: "standard" is
-        mean 0 and variance 1; "robust" is median 0 and interquartile range 1 (of 8,192 of the rows),
-        with values beyond 3 drawn in smoothly; "rank" makes each column normal by its ranks.
+        How columns are brought to one scale, from the first pass over all rows: "standard" is mean 0
+        and variance 1; "robust" is median 0 and interquartile range 1 (from 8,192 rows), where values
+        beyond 3 are compressed smoothly; "rank" maps ranks to a normal distribution.
         ``landmarks_`` are then on that scale.
     missing_label : object, default=None
-        A value in y that marks a row without a label, beside None, NaN and pandas.NA.
+        A value in y that marks a row without a label, in addition to None, NaN and pandas.NA.
     n_threads : int or None, default=None
-        Threads that work on blocks of rows; None takes as many as BLAS may use. The model does not
+        Threads that work on blocks of rows; None means as many as BLAS may use. The model does not
         depend on it.
     progress : bool, default=True
         Whether passes of more than two seconds show a bar, if the output is a terminal.
@@ -88,9 +88,9 @@ class KRRRegressor(SemiSupervisedRegressor, KRR):
     loo_error_ : float or ndarray of shape (n_targets,)
         Mean squared error over the labeled rows, each predicted by the fit without it.
     n_labeled_, n_unlabeled_ : int
-        Rows with a label in the last solve, and without one in the last fit.
+        Labeled rows of the last solve, unlabeled rows of the last fit.
     sigma_, ridge_ : float
-        What was used: the given numbers, or the chosen ones.
+        The values used: those that were given, or those that were chosen.
 
     Examples
     --------
@@ -110,8 +110,8 @@ class KRRClassifier(SemiSupervisedClassifier, KRR):
     """Kernel ridge regression on the labeled rows, for classes.
 
     Any number of classes, which may be strings, numbers or booleans. Least squares on 1 and -1, one
-    class against the rest, with one pass over the rows for all. Parameters and learned attributes are
-    those of :class:`KRRRegressor`, but for these.
+    class against the rest, with one pass over the rows for all. Parameters and attributes are those
+    of :class:`KRRRegressor`, except for these.
 
     Attributes
     ----------

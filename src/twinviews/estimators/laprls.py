@@ -1,4 +1,4 @@
-"""LapRLS: Laplacian regularised least squares, the baseline that SSSL was shown to beat."""
+"""LapRLS: Laplacian regularised least squares, a semi-supervised baseline."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from twinviews.method.kernels import Kernel, find_kernel
 
 
 class LapRLS(SemiSupervisedEstimator):
-    """Laplacian regularised least squares, Belkin et al. (2006), for whatever a label is."""
+    """Laplacian regularised least squares, Belkin et al. (2006), for regression and classification."""
 
     def __init__(
         self,
@@ -62,14 +62,14 @@ class LapRLSRegressor(SemiSupervisedRegressor, LapRLS):
               + \frac{\gamma_I}{N^2} \sum_{i,j \le N} f(x_i) L_{ij} f(x_j)
 
     with L the normalised Laplacian of the graph of nearest neighbours of all rows. It is solved as
-    kernel ridge regression with a kernel bent by the graph (Sindhwani et al. 2005). It holds N x N
-    matrices and takes time N^3; what cannot fit in memory is refused before it is tried.
+    kernel ridge regression with a kernel that the graph deforms (Sindhwani et al. 2005). It holds N x N
+    matrices and takes time N^3; a table that does not fit in memory is refused before the fit starts.
 
     Parameters
     ----------
     sigma : float or "auto", default="auto"
         Width of the kernel; inputs are divided by it. If columns differ in their units, use ``scale``.
-        "auto" is chosen on a Nystroem approximation: each trial here would cost a whole fit.
+        "auto" is chosen on a Nystroem approximation, since each trial would cost a whole fit.
     ridge : float or "auto", default="auto"
         gamma_A, above 0.
     manifold_ridge : float or "auto", default="auto"
@@ -85,14 +85,14 @@ class LapRLSRegressor(SemiSupervisedRegressor, LapRLS):
     fit_intercept : bool, default=True
         Whether to fit a constant that is not penalised.
     scale : {"standard", "robust", "rank"} or None, default=None
-        How columns are brought to one scale, from what the first pass sees of all rows: "standard" is
-        mean 0 and variance 1; "robust" is median 0 and interquartile range 1 (of 8,192 of the rows),
-        with values beyond 3 drawn in smoothly; "rank" makes each column normal by its ranks.
+        How columns are brought to one scale, from the first pass over all rows: "standard" is mean 0
+        and variance 1; "robust" is median 0 and interquartile range 1 (from 8,192 rows), where values
+        beyond 3 are compressed smoothly; "rank" maps ranks to a normal distribution.
         ``landmarks_`` are then on that scale.
     missing_label : object, default=None
-        A value in y that marks a row without a label, beside None, NaN and pandas.NA.
+        A value in y that marks a row without a label, in addition to None, NaN and pandas.NA.
     n_threads : int or None, default=None
-        Threads that work on blocks of rows; None takes as many as BLAS may use. The model does not
+        Threads that work on blocks of rows; None means as many as BLAS may use. The model does not
         depend on it.
     progress : bool, default=True
         Whether passes of more than two seconds show a bar, if the output is a terminal.
@@ -102,13 +102,13 @@ class LapRLSRegressor(SemiSupervisedRegressor, LapRLS):
     landmarks_ : ndarray or sparse matrix
         The distinct rows.
     coef_ : ndarray of shape (rank,) or (n_targets, rank)
-        Coefficients of the features of the bent kernel, and their ``intercept_``.
+        Coefficients of the features of the deformed kernel, and their ``intercept_``.
     loo_error_ : float or ndarray of shape (n_targets,)
         Mean squared error over the labeled rows, each predicted by the fit without it.
     n_labeled_, n_unlabeled_ : int
-        Rows with a label in the last solve, and without one in the last fit.
+        Labeled rows of the last solve, unlabeled rows of the last fit.
     sigma_, ridge_, manifold_ridge_, n_neighbors_ : number
-        What was used: the given numbers, or the chosen ones.
+        The values used: those that were given, or those that were chosen.
 
     Examples
     --------
@@ -128,8 +128,8 @@ class LapRLSClassifier(SemiSupervisedClassifier, LapRLS):
     """Laplacian regularised least squares, for classes.
 
     Any number of classes, which may be strings, numbers or booleans. Least squares on 1 and -1, one
-    class against the rest, with one pass over the rows for all. Parameters and learned attributes are
-    those of :class:`LapRLSRegressor`, but for these.
+    class against the rest, with one pass over the rows for all. Parameters and attributes are those
+    of :class:`LapRLSRegressor`, except for these.
 
     Attributes
     ----------

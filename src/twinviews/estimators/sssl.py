@@ -23,7 +23,7 @@ LANDMARK_RCOND = 1e-8
 
 
 class SSSL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstimator):
-    """Simple semi-supervised learning on a Nystroem view, section 2.4, for whatever a label is."""
+    """Simple semi-supervised learning on a Nystroem view, section 2.4, for both tasks."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class SSSLRegressor(SemiSupervisedRegressor, SSSL):
         Features and landmarks. "auto" is the paper's 200, or all distinct rows if there are fewer.
     sigma : float or "auto", default="auto"
         Width of the kernel; inputs are divided by it. If columns differ in their units, use ``scale``.
-        "auto" looks around the median distance between rows.
+        "auto" searches around the median distance between rows.
     ridge : float or "auto", default="auto"
         The paper's gamma: penalty on the squared coefficients of the features. The loss is a mean
         over the labeled rows (scikit-learn's ``alpha``, for a sum, is n times as large).
@@ -111,14 +111,14 @@ class SSSLRegressor(SemiSupervisedRegressor, SSSL):
     fit_intercept : bool, default=True
         Whether to fit a constant that is not penalised.
     scale : {"standard", "robust", "rank"} or None, default=None
-        How columns are brought to one scale, from what the first pass sees of all rows: "standard" is
-        mean 0 and variance 1; "robust" is median 0 and interquartile range 1 (of 8,192 of the rows),
-        with values beyond 3 drawn in smoothly; "rank" makes each column normal by its ranks.
+        How columns are brought to one scale, from the first pass over all rows: "standard" is mean 0
+        and variance 1; "robust" is median 0 and interquartile range 1 (from 8,192 rows), where values
+        beyond 3 are compressed smoothly; "rank" maps ranks to a normal distribution.
         ``landmarks_`` are then on that scale.
     missing_label : object, default=None
-        A value in y that marks a row without a label, beside None, NaN and pandas.NA.
+        A value in y that marks a row without a label, in addition to None, NaN and pandas.NA.
     n_threads : int or None, default=None
-        Threads that work on blocks of rows; None takes as many as BLAS may use. The model does not
+        Threads that work on blocks of rows; None means as many as BLAS may use. The model does not
         depend on it.
     progress : bool, default=True
         Whether passes of more than two seconds show a bar, if the output is a terminal.
@@ -133,9 +133,9 @@ class SSSLRegressor(SemiSupervisedRegressor, SSSL):
     loo_error_ : float or ndarray of shape (n_targets,)
         Mean squared error over the labeled rows, each predicted by the fit without it.
     n_labeled_, n_unlabeled_ : int
-        Rows with a label in the last solve, and without one in the last fit.
+        Labeled rows of the last solve, unlabeled rows of the last fit.
     n_components_, sigma_, ridge_ : number
-        What was used: the given numbers, or the chosen ones.
+        The values used: those that were given, or those that were chosen.
 
     Examples
     --------
@@ -155,8 +155,8 @@ class SSSLClassifier(SemiSupervisedClassifier, SSSL):
     """Simple semi-supervised learning with the Nystroem method, for classes.
 
     Any number of classes, which may be strings, numbers or booleans. Least squares on 1 and -1, one
-    class against the rest, with one pass over the rows for all. Parameters and learned attributes are
-    those of :class:`SSSLRegressor`, but for these.
+    class against the rest, with one pass over the rows for all. Parameters and attributes are those
+    of :class:`SSSLRegressor`, except for these.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Columns of words, dates and blanks as numbers: a transformer, and what the estimators do inside."""
+"""Columns of words, dates and blanks as numbers: the transformer that the estimators use inside."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     =============  ==============================================================================
     numbers        as they are; a blank counts as the mean
     booleans       0 and 1
-    words          a column of 0 and 1 for each level that 3 rows have, of the 32 commonest;
-                   with more levels than columns, how common the level is
-    dates          days; where they show, time of day, of week and of year as points on a circle
-    blanks         a column of 0 and 1 that flags them, if there were any in the fit
+    words          a column of 0 and 1 for each of the 32 most frequent levels, if 3 rows have it;
+                   with more levels than columns, also the frequency of the level
+    dates          days; time of day, week and year as points on a circle, if they vary
+    blanks         a column of 0 and 1 that flags them, if the fit saw any
     =============  ==============================================================================
 
-    Left out are columns that are empty, have the same value in all rows, number the rows, or have
-    another word in nearly every row. A level that the fit has not seen is 0 in all columns of its
-    levels; blanks in a column that had none in the fit count as the mean. XNV and the others do this
-    by themselves when they are given a data frame that needs it, or ``fit_table`` is.
+    Columns are left out that are empty, have the same value in all rows, number the rows, or have
+    a different word in nearly every row. A level that the fit has not seen is 0 in all columns of its
+    levels; blanks in a column that had none in the fit count as the mean. All estimators do this by
+    themselves, in ``fit`` with a data frame that needs it and in ``fit_table``.
 
     Parameters
     ----------
     kinds : mapping of str to str, optional
-        What columns are to be taken for, by name: "number", "boolean", "date" or "category". Such a
-        column is left out only if it has nothing to tell.
+        Types of columns, by name: "number", "boolean", "date" or "category". Such a column is left
+        out only if it carries no information.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Take in more rows: the outcome is that of one fit on all of them."""
+        """Take in more rows; the result is that of one fit on all rows."""
         with all_or_nothing(self):
             if not hasattr(self, "_facts"):
                 return self._code(self._facts_of(X, reset=True))
@@ -149,7 +149,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def _check_not_empty(self) -> None:
-        """The first rows of a stream may say nothing; all of them together must."""
+        """The first rows of a stream may carry no information; all rows together must."""
         from twinviews.encoding.encoder import check_not_empty
 
         check_not_empty(self._encoder, self._facts)

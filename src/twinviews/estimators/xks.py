@@ -18,7 +18,7 @@ from twinviews.passes.first_pass import FirstPass
 
 
 class XKS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstimator):
-    """Correlated kitchen sinks, Algorithm 2, for whatever a label is."""
+    """Correlated kitchen sinks, Algorithm 2, for regression and classification."""
 
     def __init__(
         self,
@@ -85,8 +85,9 @@ class XKS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
 class XKSRegressor(SemiSupervisedRegressor, XKS):
     """Correlated kitchen sinks, for numbers: Algorithm 2 of the paper.
 
-    As :class:`XNVRegressor`, with random Fourier features in place of Nystroem features: they do not
-    depend on the rows, and usually do worse. Literally the paper is ``correlation_ridge=0``.
+    Like :class:`XNVRegressor` without an ensemble, with random Fourier features in place of Nystroem
+    features. These do not depend on the rows and usually have larger errors. ``correlation_ridge=0`` is
+    literally the paper.
 
     Parameters
     ----------
@@ -94,7 +95,7 @@ class XKSRegressor(SemiSupervisedRegressor, XKS):
         M, the features of each view. "auto" is the paper's 200.
     sigma : float or "auto", default="auto"
         Width of the kernel; inputs are divided by it. If columns differ in their units, use ``scale``.
-        "auto" looks around the median distance between rows.
+        "auto" searches around the median distance between rows.
     ridge : float or "auto", default="auto"
         The paper's gamma: penalty on the squared coefficients in the canonical basis. The
         loss is a mean over the labeled rows (scikit-learn's ``alpha``, for a sum, is n times as large).
@@ -109,19 +110,18 @@ class XKSRegressor(SemiSupervisedRegressor, XKS):
     fit_intercept : bool, default=True
         Whether to fit a constant that is not penalised (centring views and labels).
     scale : {"standard", "robust", "rank"} or None, default=None
-        How columns are brought to one scale, from what the first pass sees of all rows: "standard" is
-        mean 0 and variance 1; "robust" is median 0 and interquartile range 1 (of 8,192 of the rows),
-        with values beyond 3 drawn in smoothly; "rank" makes each column normal by its ranks.
-        ``landmarks_`` are then on that scale.
+        How columns are brought to one scale, from the first pass over all rows: "standard" is mean 0
+        and variance 1; "robust" is median 0 and interquartile range 1 (from 8,192 rows), where values
+        beyond 3 are compressed smoothly; "rank" maps ranks to a normal distribution.
     cca : {"exact", "randomized"}, default="exact"
         "exact" sums the second moments of both views over all rows. "randomized" sums them over a
         sketch of the rows (Avron et al. 2013), as the paper does.
     sketch_ratio : float, default=0.25
         Share of the rows that the sketch keeps, for ``cca="randomized"``.
     missing_label : object, default=None
-        A value in y that marks a row without a label, beside None, NaN and pandas.NA.
+        A value in y that marks a row without a label, in addition to None, NaN and pandas.NA.
     n_threads : int or None, default=None
-        Threads that work on blocks of rows; None takes as many as BLAS may use. The model does not
+        Threads that work on blocks of rows; None means as many as BLAS may use. The model does not
         depend on it.
     progress : bool, default=True
         Whether passes of more than two seconds show a bar, if the output is a terminal.
@@ -143,9 +143,9 @@ class XKSRegressor(SemiSupervisedRegressor, XKS):
     loo_error_ : float or ndarray of shape (n_targets,)
         Mean squared error over the labeled rows, each predicted by the fit without it.
     n_labeled_, n_unlabeled_ : int
-        Rows with a label in the last solve, and without one in the last fit.
+        Labeled rows of the last solve, unlabeled rows of the last fit.
     n_components_, sigma_, ridge_, correlation_ridge_, canonical_weight_ : number
-        What was used: the given numbers, or the chosen ones.
+        The values used: those that were given, or those that were chosen.
 
     Examples
     --------
@@ -165,8 +165,8 @@ class XKSClassifier(SemiSupervisedClassifier, XKS):
     """Correlated kitchen sinks, for classes.
 
     Any number of classes, which may be strings, numbers or booleans. Least squares on 1 and -1, one
-    class against the rest, with one pass over the rows for all. Parameters and learned attributes are
-    those of :class:`XKSRegressor`, but for these.
+    class against the rest, with one pass over the rows for all. Parameters and attributes are those
+    of :class:`XKSRegressor`, except for these.
 
     Attributes
     ----------

@@ -25,7 +25,7 @@ from twinviews.passes.scaling import SCALES
 
 
 class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstimator):
-    """Correlated Nystroem views, Algorithm 1, for whatever a label is."""
+    """Correlated Nystroem views, Algorithm 1, for regression and classification."""
 
     _scales = (*SCALES, AUTO)
 
@@ -169,26 +169,26 @@ class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
 
 
 class XNVRegressor(SemiSupervisedRegressor, XNV):
-    """Correlated Nystroem views, for numbers: Algorithm 1 of the paper, on a committee.
+    """Correlated Nystroem views, for numbers: Algorithm 1 of the paper, and an ensemble.
 
     1. 2M landmarks, drawn from all rows, make two views of M Nystroem features each.
     2. Canonical correlation analysis of the two views, over all rows.
     3. Ridge regression of the labels on view 1 in its canonical basis, where a direction that the views
        agree on with correlation lambda is penalised by eta (1 - lambda) / lambda + ridge.
-    4. Beyond the paper: others join. Kernel ridge in metrics learned from gradients at unlabeled rows,
-       Gaussian processes with a width for each column, and linear ridge, on columns that all rows have
-       scaled by moments, by quartiles and by ranks. Each is fitted again without each tenth of the
-       labels (fifth, from 250 on); what they then say of those decides how much each counts
-       (``committee_``).
+    4. Beyond the paper, an ensemble: kernel ridge in metrics learned from gradients at unlabeled rows,
+       Gaussian processes with a width for each column, and linear ridge join the views, on columns
+       scaled by moments, by quartiles and by ranks. Each member is fitted again without each tenth of
+       the labels (each fifth, from 250 labels on); its predictions of those labels decide its weight
+       (``members_``). Any scikit-learn regressor may be a member too.
 
-    Every number that is "auto" is chosen by closed-form leave-one-out error on the labels, all of them
-    together. With numbers given, or ``committee=False``, steps 1 to 3 are all. Literally the paper,
-    which has no ridge inside CCA, is::
+    All parameters that are "auto" are chosen together, by the closed-form leave-one-out error on the
+    labels. If sigma, ridge or correlation_ridge is a number, there is no step 4 unless ``members`` asks
+    for it. The algorithm as printed in the paper, which has no ridge inside CCA, is::
 
         XNVRegressor(n_components=200, sigma=..., ridge=..., correlation_ridge=0)
 
-    (It loses to plain kernel ridge; ``correlation_ridge`` is what repairs it, and the committee what
-    wins, see docs/contest.)
+    Its errors are larger than those of plain kernel ridge. ``correlation_ridge`` repairs that, and the
+    ensemble has the best mean rank of the methods compared in docs/contest.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ class XNVRegressor(SemiSupervisedRegressor, XNV):
         half of the distinct rows if there are fewer than 400.
     sigma : float or "auto", default="auto"
         Width of the kernel; inputs are divided by it. If columns differ in their units, use ``scale``.
-        "auto" looks around the median distance between rows.
+        "auto" searches around the median distance between rows.
     ridge : float or "auto", default="auto"
         The paper's gamma: penalty on the squared coefficients in the canonical basis. The
         loss is a mean over the labeled rows (scikit-learn's ``alpha``, for a sum, is n times as large).
@@ -214,15 +214,22 @@ class XNVRegressor(SemiSupervisedRegressor, XNV):
     fit_intercept : bool, default=True
         Whether to fit a constant that is not penalised (centring views and labels).
     scale : {"auto", "standard", "robust", "rank"} or None, default="auto"
-        How columns are brought to one scale, from what the first pass sees of all rows: "standard" is
-        mean 0 and variance 1; "robust" is median 0 and interquartile range 1 (of 8,192 of the rows),
-        with values beyond 3 drawn in smoothly; "rank" makes each column normal by its ranks. "auto" is
-        "standard" with a committee or for tables that hold more than numbers, else None.
+        How columns are brought to one scale, from the first pass over all rows: "standard" is mean 0
+        and variance 1; "robust" is median 0 and interquartile range 1 (from 8,192 rows), where values
+        beyond 3 are compressed smoothly; "rank" maps ranks to a normal distribution. "auto" is
+        "standard" with an ensemble or for tables that hold more than numbers, else None.
         ``landmarks_`` are then on that scale.
+    members : "auto", None or list, default="auto"
+        Members of the ensemble beside the correlated views. None means the paper's algorithm alone. A
+        list may hold names ("built-in" for all members that the library has, or a name given to
+        ``twinviews.extend.register_member``), scikit-learn estimators, and (name, estimator) pairs.
+        "auto" means ["built-in"] if sigma, ridge and correlation_ridge are "auto", kernel and landmarks
+        are the default, there is an intercept and X is dense; else None. An ensemble needs 25 labels.
+        Members see standardised numeric columns and are fitted to at most 1,000 labels. A model with
+        estimators of your own cannot be saved with :func:`save_model`, which stores no code.
     committee : bool or "auto", default="auto"
-        Whether others join. "auto": they do if sigma, ridge and correlation_ridge are "auto", kernel
-        and landmarks are the default and X is dense. It takes 25 labels or more, and the members
-        learn from at most 1,000 of them.
+        Older name: True is ``members=["built-in"]``, False is ``members=None``. It cannot be given
+        together with a list of members.
     cca : {"exact", "randomized"}, default="exact"
         "exact" sums the second moments of both views over all rows. "randomized" sums them over a
         sketch of the rows (Avron et al. 2013), as the paper does.
@@ -232,14 +239,14 @@ class XNVRegressor(SemiSupervisedRegressor, XNV):
         Landmarks of your own; the first half makes view 1. Fits on parts of a table that share them,
         and a number for sigma, can be merged.
     missing_label : object, default=None
-        A value in y that marks a row without a label, beside None, NaN and pandas.NA.
+        A value in y that marks a row without a label, in addition to None, NaN and pandas.NA.
     n_threads : int or None, default=None
-        Threads that work on blocks of rows; None takes as many as BLAS may use. The model does not
+        Threads that work on blocks of rows; None means as many as BLAS may use. The model does not
         depend on it.
     progress : bool, default=True
         Whether passes of more than two seconds show a bar, if the output is a terminal.
     random_state : int, RandomState or None, default=None
-        Seed of the choice of landmarks, which depends on nothing else but the rows' values.
+        Seed of the choice of landmarks, which depends on the seed and the values of the rows only.
 
     Attributes
     ----------
@@ -256,19 +263,20 @@ class XNVRegressor(SemiSupervisedRegressor, XNV):
     coef_ : ndarray of shape (k,) or (n_targets, k)
         Coefficients of the canonical features, and their ``intercept_``.
     loo_error_ : float or ndarray of shape (n_targets,)
-        Mean squared error over the labeled rows, each predicted by the fit without it; with a
-        committee, without the fold of labels that it is in.
-    committee_ : list of (str, float), or a list of those for several targets
-        Who counts how much, the most first; empty without a committee. ``coef_`` and what else is
-        learned of views belong to the member "correlated views".
+        Mean squared error over the labeled rows, each predicted by the fit without it; with an
+        ensemble, by the fit without the fold that it is in.
+    members_ : list of (str, float), or a list of those for several targets
+        Name and weight of each member, the largest weight first; empty without an ensemble. ``coef_``
+        and the other attributes of the views belong to the member "correlated views".
+    committee_ : list
+        Older name of ``members_``.
     learned_metric_ : ndarray, or a list of those for several targets
-        How much each number of a row, brought to variance 1, counts in the squared distance between two
-        rows, summing to 1: the mean over the members of the committee that learned a metric, by their
-        weight. None where no member did.
+        Weight of each standardised column in the squared distance between two rows; they sum to 1. It
+        is the weighted mean over the members that learned a metric. None if no member did.
     n_labeled_, n_unlabeled_ : int
-        Rows with a label in the last solve, and without one in the last fit.
+        Labeled rows of the last solve, unlabeled rows of the last fit.
     n_components_, sigma_, ridge_, correlation_ridge_, canonical_weight_ : number
-        What was used: the given numbers, or the chosen ones.
+        The values used: those that were given, or those that were chosen.
 
     References
     ----------
@@ -295,10 +303,10 @@ class XNVClassifier(SemiSupervisedClassifier, XNV):
     """Correlated Nystroem views, for classes.
 
     Any number of classes, which may be strings, numbers or booleans. Least squares on 1 and -1, one
-    class against the rest, with one pass over the rows for all. On the committee, a graph that joins
-    each row to its neighbours through anchors sits too, and boosted trees; its probabilities are the
-    mixture of theirs of greatest likelihood on labels that they had not seen. Parameters and learned
-    attributes are those of :class:`XNVRegressor`, but for these.
+    class against the rest, with one pass over the rows for all. The built-in members include a graph
+    that joins each row to its neighbours through anchors, and boosted trees. Probabilities are the
+    mixture of the members' probabilities that has the greatest likelihood on labels that the members
+    were not fitted to. Parameters and attributes are those of :class:`XNVRegressor`, except for these.
 
     Attributes
     ----------
@@ -306,8 +314,8 @@ class XNVClassifier(SemiSupervisedClassifier, XNV):
     coef_ : ndarray of shape (1, k) for two classes, else (n_classes, k)
     loo_error_ : float
         Share of the labeled rows that the fit without them puts in the wrong class.
-    committee_ : list of (str, float)
-        Who counts how much in the mixture.
+    members_ : list of (str, float)
+        Name of each member and its weight in the mixture.
 
     Examples
     --------

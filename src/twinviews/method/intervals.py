@@ -1,4 +1,4 @@
-r"""Intervals from what fits that had not seen a label said: jackknife+ and its form with folds, CV+.
+r"""Intervals from fits without some of the labels: jackknife+, and CV+ with folds.
 
 For each labeled row i there is a fit without it (or without its fold) and the residual
 :math:`r_i = |y_i - \hat f_{-i}(x_i)|`. The interval of a row x runs from a low quantile of the numbers
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# Left-out fits that an interval looks at; more would only smooth its ends.
+# Leave-one-out fits used for an interval; more would only smooth its ends.
 MOST_LEFT_OUT = 2000
 
 
@@ -28,10 +28,10 @@ class LeftOut(NamedTuple):
 
 
 def interval_ends(at: np.ndarray, left_out: LeftOut, coverage: float) -> np.ndarray:
-    """(rows, 2), from the (rows, fits) predictions at those rows.
+    """(rows, 2) ends of the intervals, from the (rows, fits) predictions at those rows.
 
-    One of m + 1 rows is the new one, and it may lie anywhere: with too few labels for the coverage an
-    end is infinite.
+    The new row is one of m + 1 rows, and its residual may be the largest: with too few labels for the
+    coverage an end is infinite.
     """
     size = np.abs(left_out.residual)
     guesses = at[:, left_out.fit_of]
@@ -56,7 +56,7 @@ def _upper_quantile(values: np.ndarray, share: np.ndarray, level: float) -> np.n
 def deviation(at: np.ndarray, left_out: LeftOut) -> np.ndarray:
     """(rows,) root of the mean squared residual plus the variance of the fits about their mean.
 
-    Infinite where a fit without some row does not exist: with it, nothing is known of its error.
+    Infinite if a fit without some row does not exist, since then its error is unknown.
     """
     noise = left_out.weight @ np.square(left_out.residual)
     mass = np.bincount(left_out.fit_of, left_out.weight, minlength=at.shape[1])

@@ -12,11 +12,11 @@ from scipy import sparse
 Rows = Any  # (rows, D) ndarray or CSR matrix
 Profile = Callable[[np.ndarray], np.ndarray]
 
-# What rounding leaves of the square of a distance, relative to the squares it is the difference of.
+# Rounding error of a squared distance, relative to the squares whose difference it is.
 _NEAR = 1e-9
-# Up to this one rounding of an exponent goes unmended; a sum has several.
+# Rounding errors of an exponent up to this are not corrected.
 _HARMLESS = 1e-11
-# Below this exponent a kernel is zero, and so is what rounding can do to it.
+# Below this exponent a kernel value is zero, and rounding cannot change it.
 _FAR = -40.0
 _VALUES_AT_ONCE = 2_000_000
 

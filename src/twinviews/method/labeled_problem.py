@@ -53,7 +53,7 @@ class LabeledProblem(NamedTuple):
         yield LabeledBlock(Z[self.place], self.Y, self.weight)
 
     def first(self, most: int) -> LabeledProblem:
-        """The problem on at most that many of its rows, a uniform choice."""
+        """The problem on at most that many of its rows, chosen uniformly."""
         weight = self.weight[:most]
         return self._replace(place=self.place[:most], Y=self.Y[:most], weight=weight / weight.sum())
 

@@ -77,7 +77,7 @@ class RowSample:
         return cls(size, smallest[:size], X[first[:size]])
 
     def merge(self, other: Self) -> Self:
-        if len(self.priorities) == self.size:  # soon hardly any row of a later block can enter
+        if len(self.priorities) == self.size:  # hardly any row of a later block can enter
             entering = np.flatnonzero(other.priorities < self.priorities[-1])
             if len(entering) == 0:
                 return self
@@ -89,7 +89,7 @@ class RowSample:
 
 
 def stack_rows(parts: list[Rows]) -> Rows:
-    """One under the other, sparse if they are."""
+    """The rows stacked, sparse if they are."""
     if len(parts) == 1:
         return parts[0]
     if any(sparse.issparse(part) for part in parts):
@@ -99,7 +99,7 @@ def stack_rows(parts: list[Rows]) -> Rows:
 
 @dataclass(frozen=True)
 class AllDistinctRows:
-    """Every row and its weight, for methods that cannot do with less."""
+    """Every row and its weight, for methods that need all rows."""
 
     parts: tuple[Rows, ...]
     weight_parts: tuple[np.ndarray, ...]

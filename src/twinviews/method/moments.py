@@ -1,4 +1,4 @@
-"""Sums over rows of the columns of two views: all that correlations need of the unlabeled rows."""
+"""Sums over rows of the columns of two views: correlations need nothing else of the unlabeled rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The neighbour graph of all rows, and the kernel it bends (Belkin 2006, Sindhwani 2005)."""
+"""The neighbour graph of all rows, and the kernel deformed by it (Belkin 2006, Sindhwani 2005)."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class PredictiveVariance:
     def of(
         cls, Z: np.ndarray, weight: np.ndarray, penalty: np.ndarray, *, intercept: bool
     ) -> PredictiveVariance:
-        """Of a fit to labeled rows with features Z (n, p); weights sum to the number of labels.
+        """The variance of a fit to labeled rows with features Z (n, p); weights sum to n.
 
         The penalty belongs to a mean loss, as everywhere; the constant has none.
         """
@@ -38,7 +38,7 @@ class PredictiveVariance:
             np.vstack([rows, np.diag(root_penalty)]), mode="r"
         )
         diagonal = np.abs(np.diag(R))
-        # A direction that neither labels nor penalty bound has a large variance, but a finite one.
+        # A direction that neither labels nor penalty determine gets a large but finite variance.
         floor = 1e-8 * (diagonal.max(initial=0) or 1.0)
         R[np.diag_indices_from(R)] = np.where(diagonal < floor, floor, np.diag(R))
         return cls(solve_triangular(R, np.eye(len(R))), intercept)

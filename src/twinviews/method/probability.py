@@ -8,7 +8,7 @@ from scipy.special import log_expit, log_softmax
 
 
 def class_log_probabilities(decision: np.ndarray, scale: float) -> np.ndarray:
-    """(rows, K) log-probabilities; a steeper ``scale`` is surer, the most likely class stays.
+    """(rows, K) log-probabilities; a larger ``scale`` makes them more certain, with the same ranking.
 
     Two classes have one decision value f in (rows, 1): p = 1 / (1 + exp(-scale f)). More have one
     each: p = softmax(scale f).
@@ -25,9 +25,9 @@ def class_shares(coded: np.ndarray) -> np.ndarray:
 
 
 def calibrated_scale(decision: np.ndarray, coded: np.ndarray, weight: np.ndarray) -> float:
-    """The scale of greatest likelihood for decision values that did not see their own labels.
+    """The scale of greatest likelihood on leave-one-out decision values.
 
-    With few labels all can be right, and the likelihood would grow without end. As in Platt (1999) a
+    With few labels all may be right, and the likelihood would grow without bound. As in Platt (1999) a
     row of a class with k labels counts as being of that class with probability (k + 1) / (k + 2) only,
     the rest going to the other classes.
     """

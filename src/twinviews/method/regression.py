@@ -22,7 +22,7 @@ from scipy.linalg.lapack import dpotri
 # Products of features lose the digits of a direction that is penalised by less than this share of
 # their size; without such a direction they are exact enough, and ten times as fast as QR.
 _SAFE_PRODUCT = 1e-6
-# A row whose leverage is nearer to one than this alone determines a coefficient.
+# A row whose leverage is this close to one determines a coefficient by itself.
 _LEAST_FREEDOM = 1e-12
 
 
@@ -35,7 +35,7 @@ class LabeledBlock(NamedTuple):
 
 
 class LabeledFactor(NamedTuple):
-    """All that the solve needs of the labeled rows, however many: a triangular factor.
+    """A triangular factor of the labeled rows, however many: all that the solve needs.
 
     R^T R = Z^T W Z and R^T S = Z^T W Y for features and labels about their means (about zero without
     an intercept). A factor keeps the digits that the product Z^T W Z would lose.
@@ -60,7 +60,7 @@ class RidgeSolution(NamedTuple):
 def solve_ridge(
     blocks: Callable[[], Iterable[LabeledBlock]], penalty: np.ndarray, *, n: int, intercept: bool
 ) -> RidgeSolution:
-    """The minimiser and its leave-one-out predictions, the fastest way that keeps the digits."""
+    """The minimiser and its leave-one-out predictions, by the fastest accurate method."""
     first = next(iter(blocks()))
     if len(first.weight) == n:
         solution = _solve_by_products(*first, penalty, intercept=intercept)
@@ -100,8 +100,8 @@ def _solve_by_products(
         products = A @ A.T
         coef = A.T @ cho_solve(_cholesky(products, 1.0), B)
         # The constant, which centring took out of A, put back as a direction as large as the others.
-        # As one of size zero it would make up nearly all of the inverse, and what is left of it would
-        # be the difference of near equals. B has no part in it.
+        # With size zero it would dominate the inverse, and the rest would be a difference of nearly
+        # equal numbers. B has no component along it.
         size = intercept * np.diag(products).max()
         factor = _cholesky(products + size * (root_weight @ root_weight.T), kappa)
         residual = kappa * cho_solve(factor, B)

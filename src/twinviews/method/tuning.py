@@ -13,7 +13,7 @@ from twinviews.method.correlation import CanonicalBasis, WhiteningFactors, canon
 from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.regression import ridge_path_errors
 
-# Relative to the natural sigma of the kernel (the median distance between rows). Smooth targets like
+# Relative to the natural sigma of the kernel (the median distance between rows). Smooth targets need
 # wide kernels, so there is more room above than below.
 SIGMA_FACTORS = tuple(2.0**step for step in (-2, -1, 0, 1, 2, 3))
 # Around the best of those.

@@ -22,7 +22,7 @@ from twinviews.tables import Block
 
 @dataclass(frozen=True)
 class FirstPass:
-    """What one look at every row brings home."""
+    """What the first pass over all rows collects."""
 
     n_rows: int
     sample: RowSample
@@ -53,7 +53,7 @@ class FirstPass:
         return standard_scaling(self.columns)
 
     def scaled(self, scaling: Scale) -> Self:
-        """The same of the scaled table."""
+        """The first pass of the scaled table."""
         return replace(
             self,
             sample=replace(self.sample, rows=scaling(self.sample.rows)),

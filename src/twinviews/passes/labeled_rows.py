@@ -18,7 +18,7 @@ Rows = Any  # (rows, D) ndarray or CSR matrix
 
 @dataclass(frozen=True)
 class LabeledRows:
-    """Rows with at least one label, kept whole: labels are few, so they travel as they are."""
+    """Rows with at least one label, kept as they are, since labels are few."""
 
     # The rows' priorities, before any scaling: equal for equal rows.
     keys: Annotated[tuple[Annotated[np.ndarray, "_", "uint64"], ...], ">= 1"]
@@ -59,7 +59,7 @@ class LabeledRows:
         )
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Plain arrays; labels that are no numbers as JSON."""
+        """Plain arrays; labels that are not numbers as JSON."""
         if self.count == 0:
             return {}
         X, Y = np.concatenate(self.X_parts), self.labels

@@ -1,4 +1,4 @@
-"""Columns brought to one scale, by what the first pass has seen of all rows."""
+"""Columns brought to one scale, from the first pass over all rows."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from twinviews.tables.double_precision import LARGEST
 S = TypeVar("S", bound=Summary)
 
 SCALES = ("standard", "robust", "rank")
-# Beyond about this many interquartile ranges a value is drawn in, smoothly.
+# Values beyond about this many interquartile ranges are compressed smoothly.
 _CLIP = 3.0
-# Of a rank scaling: points between which it is linear, and the rank at which it ends.
+# Rank scaling: number of points between which it is linear, and the rank at which it ends.
 _KNOTS = 256
 _TAIL = 1e-3
-# That means and deviations are rounded to: twelve digits.
+# Means and deviations are rounded to this many bits: twelve digits.
 _BITS = 40
 
 
@@ -28,8 +28,8 @@ _BITS = 40
 class ColumnMoments:
     """Count, mean and sum of squared deviations of each column; merged by Chan's formula.
 
-    The mean is told from an origin near it: beside a mean that is far larger than what varies, the sum
-    of both has no digits for what the next block adds.
+    The mean is stored relative to an origin near it: if the mean is far larger than the deviations, a
+    sum of both would have no digits left for the next block.
     """
 
     count: float
@@ -129,7 +129,7 @@ def standard_scaling(columns: ColumnMoments) -> Scaling:
 
 
 def refuse_vanishing_columns(rows: np.ndarray) -> None:
-    """A column that varies by so little that its squares are zero would pass for a constant one."""
+    """Refuse a column that varies so little that its squares are zero: it would look constant."""
     apart = np.ptp(rows, axis=0)
     vanishing = np.flatnonzero((apart > 0) & (apart < 1 / LARGEST))
     if len(vanishing):
@@ -149,7 +149,7 @@ def without_last_digits(values: Any, spread: Any, offset: Any = 0.0) -> Any:
 
 
 def robust_scaling(rows: np.ndarray) -> Scaling:
-    """Median 0 and interquartile range 1, outliers drawn in to within 3, from a sample of the rows.
+    """Median 0 and interquartile range 1, outliers compressed to within 3, from a sample of the rows.
 
     A column whose quartiles coincide is divided by its standard deviation instead.
     """

@@ -1,4 +1,4 @@
-"""The second pass over a table: sums over all rows of what the two views are made of."""
+"""The second pass over a table: sums over all rows of the columns of both views."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels as users give them: which are missing, what the others mean as numbers."""
+"""Labels as users give them: which are missing, and the others as numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from twinviews.tables.double_precision import LARGEST, refuse_too_large
 
 
 def as_array(y: Any) -> np.ndarray:
-    """A label column of any library as an array; what is missing there is None or NaN here."""
+    """A label column of any library as an array; missing labels become None or NaN."""
     if isinstance(y, np.ma.MaskedArray):
         labels = np.array(y.data, dtype=object)
         labels[np.ma.getmaskarray(y)] = None
@@ -111,7 +111,7 @@ def read_numbers(y: Any, missing_label: Any = None) -> np.ndarray:
 
 
 def _check_range(y: np.ndarray) -> None:
-    """Squares of labels, and of their differences, must be numbers too."""
+    """Refuse labels whose squares overflow, or whose squared differences vanish."""
     refuse_too_large("y", y, "Divide y by a number.")
     apart = float(np.ptp(y)) if len(y) else 0.0
     if 0 < apart < 1 / LARGEST:
@@ -132,7 +132,7 @@ class Classes(NamedTuple):
 
 
 def read_classes(y: Any, missing_label: Any = None, expected: Any = None) -> Classes:
-    """The classes of a label column, with those expected besides, and the class of each row."""
+    """The classes of a label column, together with expected ones, and the class of each row."""
     y = column_or_1d(as_array(y), warn=True)
     if y.dtype.kind == "f":
         _refuse_infinity(y)
@@ -153,7 +153,7 @@ def read_classes(y: Any, missing_label: Any = None, expected: Any = None) -> Cla
 
 
 def _union(labels: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """Both, sorted; NumPy would make words of numbers beside words."""
+    """Both, sorted; NumPy would turn numbers beside words into words."""
     expected = np.asarray(expected)
     if len(labels) and len(expected):
         _plain(np.array([labels.tolist()[0], expected.tolist()[0]], dtype=object))

@@ -45,7 +45,7 @@ class CorrelationSpectrumDisplay:
     >>> from twinviews.plots import CorrelationSpectrumDisplay
     >>> X = np.random.default_rng(0).normal(size=(500, 2))
     >>> y = np.where(np.arange(500) < 60, np.sin(X[:, 0]), np.nan)
-    >>> model = XNVRegressor(committee=False, random_state=0).fit(X, y)
+    >>> model = XNVRegressor(members=None, random_state=0).fit(X, y)
     >>> display = CorrelationSpectrumDisplay.from_estimator(model)
     >>> bool(display.effective_dimension == model.effective_dimension_)
     True

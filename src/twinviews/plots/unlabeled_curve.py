@@ -49,7 +49,7 @@ class UnlabeledCurveDisplay:
     >>> X = np.random.default_rng(0).normal(size=(400, 2))
     >>> y = np.sin(X[:, 0]) + X[:, 1]
     >>> display = UnlabeledCurveDisplay.from_estimator(
-    ...     XNVRegressor(committee=False, random_state=0), X, y, n_labels=40, n_draws=2, random_state=0
+    ...     XNVRegressor(members=None, random_state=0), X, y, n_labels=40, n_draws=2, random_state=0
     ... )
     >>> display.n_unlabeled
     array([  0, 100])
