@@ -14,7 +14,7 @@ _REGISTRIES = {
     "twinviews.reading.formats": "_FORMATS",
     "twinviews.tables.engines": "_ENGINES",
     "twinviews.encoding.column_kinds": "_KINDS",
-    "twinviews.reading.column_kinds": "_KINDS",
+    "twinviews.reading.arrow_kinds": "_KINDS",
 }
 
 

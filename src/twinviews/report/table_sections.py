@@ -78,7 +78,7 @@ def _labels_chart(evidence: Evidence) -> BarChart:
 
 def fit_section(evidence: Evidence) -> Section:
     """How the model was fitted: members, parameters, seed and versions."""
-    model, members = evidence.model, getattr(evidence.model, "committee_", ())
+    model, members = evidence.model, getattr(evidence.model, "members_", ())
     blocks: list[str | PageBlock] = [
         f"{type(model).__name__}, fitted with {model.n_labeled_:,} labels and {model.n_unlabeled_:,} "
         f"unlabeled rows; the sections on columns and views describe this model. The models that were "

@@ -11,7 +11,7 @@ import numpy as np
 from twinviews import inspect_model, load_model
 from twinviews.cli.actions.fit_model import columns_of
 
-# Members of the committee that are listed.
+# Members of the ensemble that are listed.
 _MOST_MEMBERS = 8
 
 
@@ -32,7 +32,7 @@ def facts_of_model(path: Path) -> dict[str, Any]:
         "n_unlabeled": said.n_unlabeled,
         "parameters": said.parameters,
         "chosen": {name: _plain(value) for name, value in chosen.items()},
-        "committee": getattr(model, "committee_", []),
+        "members": getattr(model, "members_", []),
     }
     if hasattr(model, "classes_"):
         facts["classes"] = [_plain(label) for label in model.classes_]
@@ -59,7 +59,7 @@ def lines_of(facts: Mapping[str, Any]) -> list[str]:
     chosen = [f"{name} {value:.4g}" for name, value in facts["chosen"].items() if value is not None]
     if chosen:
         lines.append(f"chosen      {', '.join(chosen)}")
-    lines += _titled("committee", [f"{weight:.3f}  {name}" for name, weight in _members(facts)])
+    lines += _titled("members", [f"{weight:.3f}  {name}" for name, weight in _members(facts)])
     columns = facts.get("columns", [])
     wide = max((len(column["name"]) for column in columns), default=0)
     shown = [
@@ -79,7 +79,7 @@ def _errors(about: Mapping[str, Any]) -> list[tuple[str, float]]:
 
 def _members(facts: Mapping[str, Any]) -> list[tuple[str, float]]:
     """Of the first target, those that count most."""
-    roster = facts["committee"]
+    roster = facts["members"]
     if roster and isinstance(roster[0], list):
         roster = roster[0]
     return [(name, weight) for name, weight in roster[:_MOST_MEMBERS]]

@@ -141,7 +141,7 @@ def columns_of(model: Any) -> list[dict[str, Any]]:
 
 def _estimator(task: Task, quick: bool, seed: int) -> Any:
     kind = XNVRegressor if task == "regression" else XNVClassifier
-    alone: dict[str, Any] = {"committee": False, "scale": "standard"} if quick else {}
+    alone: dict[str, Any] = {"members": None, "scale": "standard"} if quick else {}
     return kind(random_state=seed, progress=True, **alone)
 
 
