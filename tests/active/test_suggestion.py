@@ -398,3 +398,14 @@ def test_a_dask_array_is_refused_with_the_way_out():
     model = KRRRegressor().fit(X, X[:, 0])
     with pytest.raises(ValueError, match="Give a Dask data frame"):
         suggest(model, dask_array.from_array(X), 2)
+
+
+def test_the_older_name_of_a_rule_means_the_same():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    model = KRRRegressor(sigma=1.0, ridge=0.1).fit(X[:20], X[:20, 0])
+    by_rule = suggest(model, X, 4, rule="uncertainty", random_state=0)
+    older = suggest(model, X, 4, strategy="uncertainty", random_state=0)
+    assert_array_equal(older.places, by_rule.places)
+    with pytest.raises(ValueError, match="rule='best' must be one of"):
+        suggest(model, X, 4, strategy="best")

@@ -59,6 +59,7 @@ def suggest(
     rule: str | ChooseRows | AcquisitionRule = DEFAULT_RULE,
     handful: int | None = None,
     random_state: Any = None,
+    strategy: str | None = None,
 ) -> Suggestions:
     """The k rows worth labeling next.
 
@@ -91,6 +92,8 @@ def suggest(
         50 for classes.
     random_state : int, RandomState or None, default=None
         Seed. The same seed and rows give the same suggestions, in whatever order the rows come.
+    strategy : str, optional
+        The older name of ``rule``.
 
     Returns
     -------
@@ -112,6 +115,7 @@ def suggest(
     _check_count("k", k)
     if handful is not None:
         _check_count("handful", handful)
+    rule = rule if strategy is None else strategy
     in_blocks = _is_table(rows)
     _check_options(in_blocks, y, target, keep)
     wanted, k, seed = find_rule(rule), int(k), seed_from(random_state)
