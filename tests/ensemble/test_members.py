@@ -18,8 +18,8 @@ from twinviews.ensemble.blending import (
     blend_numbers,
     class_log_mixture,
     two_sided,
-    weights_by_doubt,
     weights_by_loss,
+    weights_by_significance,
 )
 from twinviews.ensemble.cross_fitting import cross_fit, folds_of
 from twinviews.ensemble.gaussian_process import ColumnWidths, negative_log_likelihood
@@ -507,7 +507,7 @@ def test_numbers_are_weighed_by_least_squares_held_to_the_start():
     held_out = y + np.array([[0.8], [1.0], [1.2]]) * random.normal(size=(3, 25))
     weight = random.uniform(0.5, 2, 25)
     weight /= weight.sum()
-    start = weights_by_doubt(np.square(held_out - y), weight)
+    start = weights_by_significance(np.square(held_out - y), weight)
     spread = weight @ np.square(y - weight @ y)
 
     def loss(shares):
@@ -525,20 +525,22 @@ def test_labels_that_do_not_vary_but_for_rounding_leave_the_start():
     y, held_out = np.full(10, 3.0), 3 + rng.normal(size=(2, 10))
     weight = np.full(10, 0.1)
     assert_array_equal(
-        blend_numbers(held_out, y, weight), weights_by_doubt(np.square(held_out - y), weight)
+        blend_numbers(held_out, y, weight), weights_by_significance(np.square(held_out - y), weight)
     )
 
 
 def test_rows_without_weight_do_not_decide():
     errors = rng.chisquare(1, size=(3, 12))
     weight = np.append(np.full(10, 0.1), [0, 0])
-    assert_allclose(weights_by_doubt(errors, weight), weights_by_doubt(errors[:, :10], weight[:10]))
+    assert_allclose(
+        weights_by_significance(errors, weight), weights_by_significance(errors[:, :10], weight[:10])
+    )
 
 
 def test_a_member_that_is_worse_on_every_row_alike_has_no_doubt_in_its_favour():
     errors = np.tile(rng.chisquare(1, size=20), (3, 1))
     errors[1] += 1e-3
-    assert_array_equal(weights_by_doubt(errors, np.full(20, 0.05)), [0.5, 0, 0.5])
+    assert_array_equal(weights_by_significance(errors, np.full(20, 0.05)), [0.5, 0, 0.5])
 
 
 def test_weights_by_loss_fall_by_e_for_each_tenth():
@@ -630,7 +632,7 @@ def test_a_member_without_error_takes_all():
 @settings(max_examples=25, deadline=None)
 def test_doubt_is_a_normal_distribution_of_the_difference(seed, J):
     errors = np.random.default_rng(seed).chisquare(1, size=(J, 80)) * np.arange(1, J + 1)[:, None]
-    found = weights_by_doubt(errors, np.full(80, 1 / 80))
+    found = weights_by_significance(errors, np.full(80, 1 / 80))
     best = errors.mean(axis=1).argmin()
     for j in range(J):
         apart = errors[j] - errors[best]
@@ -641,7 +643,7 @@ def test_doubt_is_a_normal_distribution_of_the_difference(seed, J):
 def test_one_row_cannot_dismiss_a_member():
     errors = np.tile(np.random.default_rng(0).chisquare(1, 100), (2, 1))
     errors[1, 17] += 1e6
-    weights = weights_by_doubt(errors, np.full(100, 0.01))
+    weights = weights_by_significance(errors, np.full(100, 0.01))
     assert weights[1] > 0.6 * weights[0]
     assert weights_by_loss(errors.mean(axis=1))[1] == 0
 

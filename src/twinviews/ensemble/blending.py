@@ -22,7 +22,7 @@ SUREST = 1.5
 LEAST_PROBABILITY = 1e-9
 
 
-def weights_by_doubt(errors: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def weights_by_significance(errors: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """(J,) weights by the certainty that a member is worse than the best, from (J, m) errors.
 
     They follow a normal density of the difference between mean errors, in standard errors: if a few
@@ -51,7 +51,7 @@ def blend_numbers(held_out: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np
 
     ``held_out`` (J, m) holds the members' predictions.
     """
-    start = weights_by_doubt(np.square(held_out - y), weight)
+    start = weights_by_significance(np.square(held_out - y), weight)
     spread = float(weight @ np.square(y - weight @ y))
     if spread <= np.square(1e-12 * np.abs(y).max()):  # constant up to rounding
         return start
@@ -77,9 +77,9 @@ def blend_classes(held_out: np.ndarray, share: np.ndarray, weight: np.ndarray) -
     """
     _, m, K = held_out.shape
     # With few labels all may be right, so each label counts as wrong with probability (K-1)/(m+K).
-    doubt = (K - 1) / (m + K)
-    doubtful = share * (1 - doubt) + (1 - share) * doubt / (K - 1)
-    fits = [_likeliest_factor(decision, doubtful, weight) for decision in held_out]
+    smoothing = (K - 1) / (m + K)
+    smoothed = share * (1 - smoothing) + (1 - share) * smoothing / (K - 1)
+    fits = [_likeliest_factor(decision, smoothed, weight) for decision in held_out]
     sureness = np.array([factor for factor, _ in fits])
     start = weights_by_loss(np.array([loss for _, loss in fits]))
     p = np.array([_probabilities(f * d) for f, d in zip(sureness, held_out, strict=True)])

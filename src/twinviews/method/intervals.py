@@ -60,5 +60,5 @@ def deviation(at: np.ndarray, left_out: LeftOut) -> np.ndarray:
     """
     noise = left_out.weight @ np.square(left_out.residual)
     mass = np.bincount(left_out.fit_of, left_out.weight, minlength=at.shape[1])
-    doubt = np.square(at - (at @ mass)[:, None]) @ mass
-    return np.nan_to_num(np.sqrt(noise + doubt), nan=np.inf)
+    variance = np.square(at - (at @ mass)[:, None]) @ mass
+    return np.nan_to_num(np.sqrt(noise + variance), nan=np.inf)

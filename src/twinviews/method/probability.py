@@ -37,8 +37,10 @@ def calibrated_scale(decision: np.ndarray, coded: np.ndarray, weight: np.ndarray
         return 1.0
     decision, share, weight = decision[known], share[known], weight[known]
     count = len(share) * (weight @ share) / weight.sum()
-    doubt = share / (count + 2)
-    target = share - doubt + (doubt.sum(axis=1, keepdims=True) - doubt) / (share.shape[1] - 1)
+    smoothing = share / (count + 2)
+    target = (
+        share - smoothing + (smoothing.sum(axis=1, keepdims=True) - smoothing) / (share.shape[1] - 1)
+    )
 
     def loss(log_scale: float) -> float:
         log_p = class_log_probabilities(decision, np.exp(log_scale))
