@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from twinviews._system.threads import one_blas_thread
+from twinviews._system.user_warnings import warn_user
 from twinviews.ensemble.builtin_members import BUILT_IN, member_factory
 from twinviews.ensemble.correlated_views import ViewRidge
 from twinviews.ensemble.ensembles import (
@@ -104,11 +105,12 @@ class EnsembleFit:
         unlabeled: np.ndarray,
         scaling: Scale | None,
         *,
+        asked_for: bool,
         n_threads: int | None,
         progress: bool,
         seed: int,
     ) -> None:
-        self.members, self.unlabeled = members, unlabeled
+        self.members, self.unlabeled, self.asked_for = members, unlabeled, asked_for
         # What columns were divided by, where that is all that was done to them.
         plain = isinstance(scaling, Scaling) and scaling.clip is None
         self.units = scaling.spread if plain and isinstance(scaling, Scaling) else None
@@ -116,9 +118,9 @@ class EnsembleFit:
 
     def classification(self, solution: Solution) -> list[ClassificationEnsemble] | None:
         """One ensemble for all classes; None if labels are too few."""
-        (problem,) = solution.problems
-        if len(problem.Y) < LEAST_LABELS:
+        if self._labels_are_too_few(solution):
             return None
+        (problem,) = solution.problems
         few = labels_of_members(problem)
         context = self._context(n_classes=max(problem.Y.shape[1], 2))
         own = _own_recipe(solution, problem, np.arange(problem.Y.shape[1]))
@@ -130,7 +132,7 @@ class EnsembleFit:
 
     def regression(self, solution: Solution) -> list[RegressionEnsemble] | None:
         """An ensemble for each target; None if labels of one are too few."""
-        if min(len(problem.Y) for problem in solution.problems) < LEAST_LABELS:
+        if self._labels_are_too_few(solution):
             return None
         context = self._context(n_classes=0)
         found: dict[int, RegressionEnsemble] = {}
@@ -146,6 +148,16 @@ class EnsembleFit:
                         labeled, specs, context, threads, progress=self.progress
                     )
         return [found[target] for target in sorted(found)]
+
+    def _labels_are_too_few(self, solution: Solution) -> bool:
+        """Whether there is nothing to weigh members by; told to whoever has asked for them."""
+        n = min(len(problem.Y) for problem in solution.problems)
+        if n < LEAST_LABELS and self.asked_for:
+            warn_user(
+                f"{n} labeled rows that differ are too few to weigh members by: predictions are those "
+                f"of the correlated views alone. Label at least {LEAST_LABELS} rows, or use members=None."
+            )
+        return n < LEAST_LABELS
 
     def _context(self, n_classes: int) -> MemberContext:
         scales = scales_of(self.unlabeled, self.units, classes=n_classes > 0)

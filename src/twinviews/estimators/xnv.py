@@ -133,6 +133,7 @@ class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
             members,
             self._unlabeled_sample,
             self._scaling,
+            asked_for=self.members != AUTO or self.committee != AUTO,
             n_threads=self.n_threads,
             progress=self.progress,
             seed=self._seed,
