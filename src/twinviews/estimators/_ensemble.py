@@ -155,7 +155,7 @@ class EnsembleFit:
         if n < LEAST_LABELS and self.asked_for:
             warn_user(
                 f"{n} labeled rows that differ are too few to weigh members by: predictions are those "
-                f"of the correlated views alone. Label at least {LEAST_LABELS} rows, or use members=None."
+                f"of the correlated views alone. Label at least {LEAST_LABELS}, or use members=None."
             )
         return n < LEAST_LABELS
 
