@@ -4,9 +4,6 @@ from importlib import import_module
 
 import pytest
 
-# It holds no doctest, and tests/ has a file of the same name.
-collect_ignore = ["conftest.py"]
-
 _REGISTRIES = {
     "twinviews.method.kernels": "SHIFT_INVARIANT",
     "twinviews.ensemble.builtin_members": "_FACTORIES",
