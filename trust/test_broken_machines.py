@@ -436,6 +436,7 @@ def test_a_dask_worker_that_is_killed_changes_nothing(tables):
             tried("workers killed")
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 def test_a_spark_task_that_fails_once_changes_nothing(tables, tmp_path):
     """A fit on Spark of which any one task fails and is repeated gives the same model."""

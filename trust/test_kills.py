@@ -245,6 +245,7 @@ def check_whole(written, expected):
             assert os.path.basename(name).startswith("."), name  # a leftover, not taken for a page
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(PARTS))
 def test_a_replication_goes_on_to_the_same_numbers(part, data, tmp_path):
     """A replication that is killed again and again ends with the same repetitions, tables and figures;

@@ -55,6 +55,7 @@ def one_fit(name, seed, path):
     assert len(model.predict(frame_of(X) if seed % 10 == 1 else X)) == len(X)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", [0, 1])
 def test_fits_do_not_pile_up(part, tmp_path):
     """Fit after fit in one process, of all estimators, with files and frames between, needs no more
@@ -98,6 +99,7 @@ def small_interval(model, X):
     return model.predict_interval(X[:2], coverage=0.8)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", [0, 1])
 def test_predictions_do_not_pile_up(part, tmp_path):
     """Prediction after prediction in one process, from models fitted there or loaded from a file, needs
