@@ -1,5 +1,6 @@
 """Members of the ensemble, added from outside the package: a recipe by name, and any estimator."""
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,8 +8,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.linear_model import Lasso, LogisticRegression, RidgeClassifier
+from sklearn.linear_model import Lasso, LogisticRegression, PoissonRegressor, RidgeClassifier
 from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from twinviews import XNVClassifier, XNVRegressor, load_model, save_model
 from twinviews.ensemble import builtin_members
@@ -140,7 +143,7 @@ class Broken(RegressorMixin, BaseEstimator):
     [
         ("fit", r"member 'own' cannot be fitted to \d+ labels \(RuntimeError: no licence\)"),
         ("predict", r"member 'own' cannot predict \d+ rows \(RuntimeError: no licence\)"),
-        ("nan", r"member 'own' predicts numbers that are not finite"),
+        ("nan", r"member 'own' predicts something that is not a number"),
     ],
 )
 def test_a_member_that_fails_is_named_and_the_model_stays(at, message, steps):
@@ -183,3 +186,84 @@ def test_too_few_labels_for_members_are_told_to_whoever_asked_for_them(steps):
     alone = XNVRegressor(members=None, random_state=0, scale="standard").fit(X, few)
     assert_allclose(model.predict(X), alone.predict(X))
     XNVRegressor(random_state=0).fit(X, few)  # nobody asked: no warning
+
+
+def test_a_fit_with_members_follows_from_one_seed(steps):
+    X, _, few = steps
+    members = [RandomForestRegressor(10), make_pipeline(StandardScaler(), RandomForestRegressor(5))]
+    one, other = (XNVRegressor(members=members, random_state=0).fit(X, few) for _ in range(2))
+    assert_array_equal(one.predict(X), other.predict(X))
+
+
+def test_weights_reach_members_or_it_is_told(steps):
+    X, y, _ = steps
+    X, y = X[:60], y[:60]
+    weight = np.where(np.arange(60) < 30, 50.0, 1.0)
+    pipe = make_pipeline(StandardScaler(), Lasso(alpha=0.01))
+    given = {"members": [("pipe", pipe)], "random_state": 0}
+    weighted = XNVRegressor(**given).fit(X, y, sample_weight=weight)
+    fits = {member.name: member.fit for member in weighted._ensembles[0].members}
+    expected = clone(pipe).fit(StandardScaler().fit_transform(X), y)
+    assert not np.allclose(fits["pipe"].model[-1].coef_, expected[-1].coef_, rtol=1e-3)
+    with pytest.warns(UserWarning, match="'KNeighborsRegressor' takes no sample_weight"):
+        XNVRegressor(members=[KNeighborsRegressor()]).fit(X, y, sample_weight=weight)
+
+
+def test_a_row_far_out_is_clipped_and_does_not_stop_the_others():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    counts = rng.poisson(np.exp(X[:, 0]))
+    model = XNVRegressor(members=[PoissonRegressor()], random_state=0).fit(X, counts.astype(float))
+    with np.errstate(over="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # the member's own
+        assert np.isfinite(model.predict(np.array([[0.0, 0.0], [5000.0, 0.0]]))).all()
+
+
+class WantsCodesWithoutGaps(RandomForestClassifier):
+    def fit(self, X, y, sample_weight=None):
+        assert sorted(set(y)) == list(range(len(set(y))))
+        return super().fit(X, y, sample_weight)
+
+
+def test_codes_of_classes_have_no_gaps(steps):
+    X, _, _ = steps
+    y = np.full(600, None)
+    y[:60] = np.where(np.arange(60) == 7, "b", np.where(X[:60, 0] > 0, "a", "c"))
+    members = [WantsCodesWithoutGaps(10, random_state=0)]
+    model = XNVClassifier(members=members, random_state=0).fit(X, y)
+    assert model.score(X[:60], y[:60]) > 0.9
+
+
+def test_wrong_members_are_refused_before_the_first_pass(steps):
+    X, y, few = steps
+    with pytest.raises(ValueError, match=r"members has the class Lasso. Give an estimator: Lasso\(\)"):
+        XNVRegressor(members=[Lasso]).fit(X, few)
+    with pytest.raises(ValueError, match="RidgeClassifier, which is no regressor"):
+        XNVRegressor(members=[RidgeClassifier()]).fit(X, few)
+    with pytest.raises(ValueError, match="Lasso, which is no classifier"):
+        XNVClassifier(members=[Lasso()]).fit(X, y > 1)
+    with pytest.raises(ValueError, match="committee=True for an ensemble"):
+        XNVRegressor(members=None, committee=True).fit(X, few)
+
+
+def test_recipes_that_do_not_keep_their_word_are_named(steps, monkeypatch):
+    X, _, few = steps
+
+    class TwoNames(Nearest):
+        names = ("one", "two")
+
+    with pytest.raises(ValueError, match="recipe of one, two made 1 members for 2 names"):
+        XNVRegressor(members=[TwoNames()], random_state=0).fit(X, few)
+    monkeypatch.setattr(builtin_members, "_FACTORIES", dict(builtin_members._FACTORIES))
+    register_member("odd", lambda context: [MemberSpec("log", Nearest())])
+    with pytest.raises(ValueError, match="'nearest' wants rows on the scale 'log', and here there are"):
+        XNVRegressor(members=["odd"], random_state=0).fit(X, few)
+
+
+def test_relabel_keeps_the_ensemble_that_the_fit_decided_on(steps):
+    X, y, few = steps
+    model = XNVRegressor(random_state=0).fit(X, few)
+    assert model.set_params(ridge=0.1).relabel(X[:150], y[:150]).members_
+    alone = XNVRegressor(members=None, random_state=0).fit(X, few)
+    with pytest.raises(ValueError, match=r"fitted without an ensemble.*Call fit again"):
+        alone.set_params(members=[Lasso()]).relabel(X[:150], y[:150])

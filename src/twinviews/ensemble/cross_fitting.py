@@ -57,7 +57,13 @@ def cross_fit(
         rows = labeled[scale]
         if fold < n_folds:
             rows = rows.take(np.flatnonzero(fold_of != fold))
-        return recipe.fit(rows, unlabeled[scale])
+        made = recipe.fit(rows, unlabeled[scale])
+        if len(made) != len(recipe.names):
+            raise ValueError(
+                f"The recipe of {', '.join(recipe.names)} made {len(made)} members for "
+                f"{len(recipe.names)} names. Return one for each."
+            )
+        return made
 
     jobs = [(spec, fold) for spec in specs for fold in range(n_folds + 1)]
     threaded = [number for number, (spec, _) in enumerate(jobs) if spec.in_threads]
@@ -82,4 +88,10 @@ def cross_fit(
         rows = np.flatnonzero(fold_of == fold)
         for member, predictor in enumerate(predictors):
             held_out[member, rows] = predictor(labeled[scales[member]].X[rows])
+    for member, predicted in enumerate(held_out):
+        if np.isnan(predicted).any():
+            raise ValueError(
+                f"The member {names[member]!r} predicts something that is not a number. Mend it, or "
+                f"leave it out of members."
+            )
     return CrossFit(names, scales, full, folds, held_out)

@@ -2,47 +2,79 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
+from twinviews._system.user_warnings import warn_user
 from twinviews.ensemble.member import Labeled, Predictor, as_decision_values, class_codes
+
+# joblib, inside many estimators, sets and resets Python's warnings, which all threads share.
+_ONE_AT_A_TIME = threading.Lock()
 
 
 @dataclass(frozen=True)
 class EstimatorMember:
-    """A recipe that clones the user's estimator and fits it on standardised rows."""
+    """A recipe that clones and fits an estimator of the user's, on standardised rows."""
 
     name: str
     estimator: Any
     n_classes: int  # 0 for regression
+    seed: int
 
     @property
     def names(self) -> tuple[str, ...]:
         return (self.name,)
 
     def fit(self, labeled: Labeled, unlabeled: np.ndarray) -> list[Predictor]:
-        target = class_codes(labeled.Y) if self.n_classes else labeled.Y[:, 0]
-        if self.n_classes and len(np.unique(target)) == 1:  # the other classes are in the fold left out
-            return [OneClass(int(target[0]), self.n_classes)]
-        model = clone(self.estimator)
-        weight = labeled.weight * len(target)
-        options = {}
-        if np.ptp(weight) > 1e-9 and has_fit_parameter(model, "sample_weight"):
-            options["sample_weight"] = weight
+        known, target = np.empty(0), labeled.Y[:, 0]
+        if self.n_classes:  # a fold may lack some, and some estimators want codes without gaps
+            known, target = np.unique(class_codes(labeled.Y), return_inverse=True)
+            if len(known) == 1:
+                return [OneClass(int(known[0]), self.n_classes)]
+        model = _seeded(clone(self.estimator), self.seed)
         try:
-            model.fit(labeled.X, target, **options)
+            with np.errstate(all="warn"):  # what it computes on the way is its own affair
+                model.fit(labeled.X, target, **self._weights(model, labeled.weight))
         except Exception as error:
-            raise MemberError(self.name, f"cannot be fitted to {len(target)} labels", error) from error
-        return [FittedEstimator(self.name, model, self.n_classes)]
+            raise _failure(self.name, f"cannot be fitted to {len(target)} labels", error) from error
+        return [FittedEstimator(self.name, model, known, self.n_classes)]
+
+    def _weights(self, model: Any, weight: np.ndarray) -> dict[str, np.ndarray]:
+        """What ``fit`` is told of the rows' weights, where they differ."""
+        weight = weight * len(weight)
+        if np.ptp(weight) <= 1e-9:
+            return {}
+        if has_fit_parameter(model, "sample_weight"):
+            return {"sample_weight": weight}
+        if isinstance(model, Pipeline) and has_fit_parameter(model[-1], "sample_weight"):
+            return {f"{model.steps[-1][0]}__sample_weight": weight}
+        warn_user(
+            f"The member {self.name!r} takes no sample_weight, so all labeled rows count alike for "
+            f"it. Leave it out of members, or give it an estimator that takes weights."
+        )
+        return {}
+
+
+def _seeded(model: Any, seed: int) -> Any:
+    """The estimator with a seed wherever it would draw one: a fit depends on one random_state."""
+    parameters = model.get_params() if hasattr(model, "get_params") else {}
+    unseeded = {
+        name: seed
+        for name, value in parameters.items()
+        if value is None and (name == "random_state" or name.endswith("__random_state"))
+    }
+    return model.set_params(**unseeded) if unseeded else model
 
 
 @dataclass(frozen=True)
 class OneClass:
-    """Predicts the only class of its labels, with certainty."""
+    """Certain of the only class that its labels had."""
 
     known: int
     n_classes: int
@@ -55,28 +87,25 @@ class OneClass:
 
 @dataclass(frozen=True)
 class FittedEstimator:
-    """Predictions of the user's fitted estimator, in the form that the ensemble needs."""
+    """What a fitted estimator of the user's predicts, as the ensemble needs it."""
 
     name: str
     model: Any
+    known: np.ndarray  # (k,) the classes that its labels had
     n_classes: int
 
-    # For the error when such a model is saved: a model file holds no code.
     @property
     def why_not_stored(self) -> str:
-        return (
-            f"its member {self.name!r} is a {type(self.model).__name__}, which is not a part of "
-            f"twinviews, and a model file holds no code. Fit without it, or keep this model with "
-            f"pickle or skops"
-        )
+        return not_stored(self.name, self.model)
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         try:
-            found = self._class_values(X) if self.n_classes else self._numbers(X)
+            with _ONE_AT_A_TIME, np.errstate(all="warn"):
+                found = self._class_values(X) if self.n_classes else self._numbers(X)
         except Exception as error:
-            raise MemberError(self.name, f"cannot predict {len(X)} rows", error) from error
-        if not np.isfinite(found).all():
-            raise MemberError(self.name, "predicts numbers that are not finite", None)
+            raise _failure(self.name, f"cannot predict {len(X)} rows", error) from error
+        if np.isnan(found).any():
+            raise _failure(self.name, "predicts something that is not a number", None)
         return found
 
     def _numbers(self, X: np.ndarray) -> np.ndarray:
@@ -84,17 +113,21 @@ class FittedEstimator:
 
     def _class_values(self, X: np.ndarray) -> np.ndarray:
         p = np.zeros((len(X), self.n_classes))
-        known = np.asarray(self.model.classes_, dtype=int)  # a fold may lack some
         if hasattr(self.model, "predict_proba"):
-            p[:, known] = self.model.predict_proba(X)
+            p[:, self.known[np.asarray(self.model.classes_, dtype=int)]] = self.model.predict_proba(X)
         else:
-            p[np.arange(len(X)), np.asarray(self.model.predict(X), dtype=int)] = 1.0
+            p[np.arange(len(X)), self.known[np.asarray(self.model.predict(X), dtype=int)]] = 1.0
         return as_decision_values(p)
 
 
-class MemberError(ValueError):
-    """The user's member has failed."""
+def not_stored(name: str, model: Any) -> str:
+    """Why a model file has no room for a member, and the way out."""
+    return (
+        f"its member {name!r} is a {type(model).__name__}, which is not a part of twinviews, and a "
+        f"model file holds no code. Fit without it, or keep this model with pickle or skops"
+    )
 
-    def __init__(self, name: str, what: str, error: Exception | None) -> None:
-        reason = "" if error is None else f" ({type(error).__name__}: {error})"
-        super().__init__(f"The member {name!r} {what}{reason}. Mend it, or leave it out of members.")
+
+def _failure(name: str, what: str, error: Exception | None) -> ValueError:
+    reason = "" if error is None else f" ({type(error).__name__}: {error})"
+    return ValueError(f"The member {name!r} {what}{reason}. Mend it, or leave it out of members.")

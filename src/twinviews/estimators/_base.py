@@ -339,6 +339,7 @@ class SemiSupervisedEstimator(BaseEstimator):
         except ImportError as error:
             raise missing_engine("dask") from error
         found = open_dask_rows(X, y, X_unlabeled)
+        self._rows_are_sparse = False
         self._encoder, self._one_column = found.encoder, y.ndim == 1
         names = None if found.names is None else np.array(found.names, dtype=object)
         self._remember_columns(names, found.width)

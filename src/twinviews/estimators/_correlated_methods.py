@@ -176,6 +176,8 @@ def _same_views(model: SemiSupervisedEstimator, other: SemiSupervisedEstimator) 
     ours, theirs = _all_rows(model, "merge"), _all_rows(other, "merge")
     if model._encoder != other._encoder:
         return False
+    if (model._scaling is None) != (other._scaling is None):
+        return False
     if model._scaling is not None and not model._scaling.same_as(other._scaling):
         return False
     probe = np.linspace(-1, 1, 5 * model._width).reshape(5, -1)

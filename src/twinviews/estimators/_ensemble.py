@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 
 from twinviews._system.threads import one_blas_thread
 from twinviews._system.user_warnings import warn_user
@@ -33,12 +33,17 @@ from twinviews.passes.scaling import Scale, Scaling
 Members = list[Any]  # of names, estimators, (name, estimator) pairs and recipes
 
 
-def check_members(members: Any, committee: Any) -> None:
+def check_members(members: Any, committee: Any, *, classes: bool) -> None:
     """Both parameters as they may be: ``committee`` is the older name, for the built-in members."""
     if not isinstance(committee, str) and not isinstance(committee, (bool, np.bool_)):
         raise ValueError(f'committee={committee!r} must be True, False or "auto".')
     if isinstance(committee, str) and committee != AUTO:
         raise ValueError(f'committee={committee!r} must be True, False or "auto".')
+    if members is None and committee is True:
+        raise ValueError(
+            "members=None asks for the correlated views alone, and committee=True for an ensemble. "
+            "Leave committee out: it is the older name."
+        )
     if members is None or (isinstance(members, str) and members == AUTO):
         return
     if isinstance(members, str) or not isinstance(members, Sequence):
@@ -51,10 +56,10 @@ def check_members(members: Any, committee: Any) -> None:
             f'the older name for members=None (False) and members=["built-in"] (True).'
         )
     for member in members:
-        _check_member(member)
+        _check_member(member, classes=classes)
 
 
-def _check_member(member: Any) -> None:
+def _check_member(member: Any, *, classes: bool) -> None:
     if isinstance(member, str):
         member_factory(member)
         return
@@ -64,6 +69,15 @@ def _check_member(member: Any) -> None:
         raise ValueError(
             f"members has {member!r:.80}, which is not a name, an estimator with fit and predict, a "
             f"pair of both, or a recipe with names and fit."
+        )
+    if isinstance(found, type):
+        raise ValueError(
+            f"members has the class {found.__name__}. Give an estimator: {found.__name__}()."
+        )
+    if isinstance(found, BaseEstimator) and (is_regressor if classes else is_classifier)(found):
+        wanted = "classifier" if classes else "regressor"
+        raise ValueError(
+            f"members has {name}, which is no {wanted}, and this model is one. Give a {wanted}."
         )
 
 
@@ -91,8 +105,14 @@ def specs_of(members: Members, own: Recipe, context: MemberContext) -> list[Memb
             continue
         name, found = _named(member)
         if isinstance(found, BaseEstimator) or hasattr(found, "predict"):
-            found = EstimatorMember(name, found, context.n_classes)
+            found = EstimatorMember(name, found, context.n_classes, context.seed)
         specs.append(MemberSpec(STANDARD, found, in_threads=False))
+    for scale, recipe, _ in specs:
+        if scale not in context.scales:
+            raise ValueError(
+                f"The member {recipe.names[0]!r} wants rows on the scale {scale!r}, and here there are "
+                f"{', '.join(context.scales)}. Use {STANDARD!r}, or look at context.scales first."
+            )
     return specs
 
 

@@ -111,6 +111,7 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
     ) -> np.ndarray:
         """A statistic of what the fits without some labels predict at each row, target by target."""
         found = []
+        X = X if self._ensembles is None else dense(X)
         for target in range(len(self._solution.intercept)):
             with predicting(self):
                 left_out = self._left_out(target)

@@ -107,14 +107,19 @@ def fit_table(
         n_threads=model.n_threads,
         progress=model.progress,
     )
-    _fit_opened(model, found, target, checkpoint)
+    read_as = f"{reading!r} {kinds!r}"  # other rows for the same file
+    _fit_opened(model, found, target, checkpoint, read_as)
     return self
 
 
-def _fit_opened(model: Any, found: OpenedSource, target: str | Sequence[str], checkpoint: Any) -> None:
+def _fit_opened(
+    model: Any, found: OpenedSource, target: str | Sequence[str], checkpoint: Any, read_as: str
+) -> None:
     with all_or_nothing(model):
+        model._rows_are_sparse = False
+        model.__dict__.pop("_expected", None)  # classes that an earlier partial_fit was told of
         model._encoder = found.encoder
-        notes = None if checkpoint is None else _checkpoint(model, checkpoint, found.tables)
+        notes = None if checkpoint is None else _checkpoint(model, checkpoint, found.tables, read_as)
         model._one_column = isinstance(target, str)
         model._remember_columns(np.array(found.names, dtype=object), len(found.names))
         model._fit_blocks(found.table)
@@ -128,7 +133,7 @@ def _fit_opened(model: Any, found: OpenedSource, target: str | Sequence[str], ch
         model.about_ = {"target": target, "task": task, **found.about}
 
 
-def _checkpoint(model: Any, path: Any, tables: Sequence[Table]) -> Checkpoint:
+def _checkpoint(model: Any, path: Any, tables: Sequence[Table], read_as: str) -> Checkpoint:
     """A file in which the passes over these tables remember how far they are."""
     if not all(hasattr(table, "fingerprint") for table in tables):
         raise ValueError(
@@ -141,7 +146,7 @@ def _checkpoint(model: Any, path: Any, tables: Sequence[Table]) -> Checkpoint:
         )
     # Another version may choose or sum something else.
     about = [version("twinviews"), type(model).__name__, repr(model.get_params())]
-    about.append(repr(model._encoder))
+    about += [repr(model._encoder), read_as]
     about += [table.fingerprint() for table in tables]  # type: ignore[attr-defined]
     fingerprint = hashlib.sha256("\n".join(about).encode()).hexdigest()
     notes = Checkpoint(path, fingerprint, [FirstPass, Moments])

@@ -73,7 +73,7 @@ class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
     def _check_parameters(self) -> None:
         super()._check_parameters()
         _correlated_methods.check_correlation_parameters(self)
-        check_members(self.members, self.committee)
+        check_members(self.members, self.committee, classes=is_classifier(self))
 
     def _kernel(self) -> Kernel:
         return find_kernel(self.kernel, self.degree)
@@ -108,6 +108,7 @@ class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
     # --- step 4: an ensemble ------------------------------------------------------------------------
 
     def _members_asked_for(self) -> Members | None:
+        """The members to fit with, as the parameters say before the first pass."""
         numbers = (self.sigma, self.ridge, self.correlation_ridge)
         all_open = all(isinstance(value, str) and value == AUTO for value in numbers)
         plain = isinstance(self.kernel, str) and self.kernel == "gaussian" and self.landmarks is None
@@ -126,12 +127,20 @@ class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
         return dense(rows)
 
     def _ensemble_fit(self) -> EnsembleFit | None:
-        members = self._members_asked_for()
-        if members is None or self._unlabeled_sample is None:
+        # Whether "auto" means an ensemble was decided by the fit, which kept rows for it.
+        check_members(self.members, self.committee, classes=is_classifier(self))
+        sample = self._unlabeled_sample
+        members = members_asked_for(self.members, self.committee, by_itself=sample is not None)
+        if members is not None and sample is None:
+            raise ValueError(
+                "This model was fitted without an ensemble and has kept no unlabeled rows for one, so "
+                "members cannot join now. Call fit again."
+            )
+        if members is None or sample is None:
             return None
         return EnsembleFit(
             members,
-            self._unlabeled_sample,
+            sample,
             self._scaling,
             asked_for=self.members != AUTO or self.committee != AUTO,
             n_threads=self.n_threads,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from twinviews.ensemble.estimator_member import not_stored
 from twinviews.model_files.container import ModelFileError, UnknownHereError
 from twinviews.model_files.fields import MOST_WHOLE, Limits
 from twinviews.model_files.labels_and_rows import Rows
@@ -47,10 +48,7 @@ def _write_member(member: Any) -> str:
     if isinstance(member, str):
         return member
     name, found = member if isinstance(member, tuple) else (type(member).__name__, member)
-    raise ModelFileError(
-        f"its member {name!r} is a {type(found).__name__}, which is not a part of twinviews, and a "
-        f"model file holds no code. Fit without it, or keep this model with pickle or skops"
-    )
+    raise ModelFileError(not_stored(name, found))
 
 
 def read_parameters(cls: Any, node: dict[str, Json], reader: Reader) -> Any:

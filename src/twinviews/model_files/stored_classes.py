@@ -81,7 +81,8 @@ def register_stored_class(
         ``made_once=True`` where that is spent once, however often the object is named
     """
     known = KINDS.get(name)
-    if known is not None and known.cls.__qualname__ != cls.__qualname__:
+    same = (cls.__module__, cls.__qualname__)
+    if known is not None and (known.cls.__module__, known.cls.__qualname__) != same:
         raise ValueError(f"{name!r} is the name of {known.cls.__qualname__} in files. Use another.")
     source = stored_as or cls
     KINDS[name] = Kind(
