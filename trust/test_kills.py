@@ -290,6 +290,7 @@ def until_it_serves(running):
         time.sleep(0.01)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_label_is_lost_or_doubled(part, tmp_path):
     """Labels that the server has acknowledged are there once and as they were given, however often it

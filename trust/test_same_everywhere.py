@@ -176,7 +176,10 @@ def spark_ends():
 
 @pytest.mark.usefixtures("spark_ends")
 @pytest.mark.filterwarnings("ignore")  # of Dask's and Spark's own
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    "engine",
+    [pytest.param(name, marks=[pytest.mark.long] if name == "Spark" else []) for name in ENGINES],
+)
 def test_every_engine_gives_one_model(engine, tmp_path):
     """Arrays, data frames, Arrow, Parquet and CSV files, Dask and Spark give one model of classes: the
     same landmarks, probabilities to 1e-8."""
