@@ -22,7 +22,7 @@ label-demo: $(READY)
 
 # Two workers of one BLAS thread each: with more they would wait for each other. Tests of threads ask for theirs.
 test: $(READY)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 check: $(READY)
 	$(BIN)/ruff check .
