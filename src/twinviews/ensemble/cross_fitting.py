@@ -13,6 +13,10 @@ from twinviews.ensemble.member import Labeled, MemberSpec, Predictor, class_code
 
 # With few labels, leaving out a large fold would cost accuracy and widen the intervals.
 _FOLDS_OF_FEW, _FEW, _FOLDS = 10, 250, 5
+# Unlabeled rows on which the fit on all labels is compared with the fits without a fold.
+_ROWS_TO_COMPARE = 200
+# How much farther from the folds' fits, in squares, the fit on all labels may be than any of them.
+_FARTHER = 2.0
 
 
 class CrossFit(NamedTuple):
@@ -20,7 +24,7 @@ class CrossFit(NamedTuple):
 
     names: tuple[str, ...]
     scales: tuple[str, ...]
-    full: list[Predictor]
+    full: list[Predictor]  # on all labels, or the central fold's where that one strays
     folds: list[list[Predictor]]  # fold, member
     held_out: np.ndarray  # (J, m, t) predictions of rows by the fit without their fold
 
@@ -94,4 +98,26 @@ def cross_fit(
                 f"The member {names[member]!r} predicts something that is not a number. Mend it, or "
                 f"leave it out of members."
             )
-    return CrossFit(names, scales, full, folds, held_out)
+    rows_of = {scale: rows[:_ROWS_TO_COMPARE] for scale, rows in unlabeled.items()}
+    shipped = [
+        like_the_folds(full[member], [fold[member] for fold in folds], rows_of[scale])
+        for member, scale in enumerate(scales)
+    ]
+    return CrossFit(names, scales, shipped, folds, held_out)
+
+
+def like_the_folds(full: Predictor, folds: Sequence[Predictor], rows: np.ndarray) -> Predictor:
+    """The fit on all labels or, if it is unlike the fits that were judged, the most central of those.
+
+    A member is judged by its fits without a fold, and it is another fit that predicts. That one may
+    have ended in a worse optimum, which no held-out label shows, but unlabeled rows do: there its
+    distance from the mean of the folds' fits is compared with that of each fold's fit from the
+    mean of the other ones.
+    """
+    at_folds = np.array([fold(rows) for fold in folds])
+    mean = at_folds.mean(axis=0)
+    # Leaving a fit out of the mean moves the mean away from it.
+    off = np.square(at_folds - mean).sum(axis=(1, 2)) * (len(folds) / (len(folds) - 1)) ** 2
+    if np.square(full(rows) - mean).sum() <= _FARTHER * off.max():
+        return full
+    return folds[int(off.argmin())]

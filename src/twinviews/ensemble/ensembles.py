@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
@@ -79,26 +79,33 @@ class RegressionEnsemble(Ensemble):
     """
 
     bounds: tuple[float, float]
-    # Prediction of each labeled row by the fits without its fold.
+    # Prediction of each labeled row by the fits, and with the weights, that did not see its fold.
     held_out: Annotated[np.ndarray, "m t"]
     fold_of: Annotated[np.ndarray, "m", "int64", "< f"]
+    # Weights from the labels outside each fold; None in files of the preview: those of the members.
+    fold_weights: Annotated[np.ndarray, "f j", ">= 0"] | None = None
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         """(rows, 1)"""
         on = self._scaled(X)
-        return self._mean([member.fit(on[member.scale]) for member in self.members])
+        weights = [member.weight for member in self.members]
+        return self._mean([member.fit(on[member.scale]) for member in self.members], weights)
 
     def without_folds(self, X: np.ndarray) -> np.ndarray:
         """(rows, folds) predictions of the ensemble without that fold."""
         on = self._scaled(X)
-        by_fold = [
-            self._mean([member.folds[fold](on[member.scale]) for member in self.members])
-            for fold in range(len(self.members[0].folds))
-        ]
+        by_fold = []
+        for fold in range(len(self.members[0].folds)):
+            predictions = [member.folds[fold](on[member.scale]) for member in self.members]
+            by_fold.append(self._mean(predictions, self._weights_without(fold)))
         return np.hstack(by_fold)
 
-    def _mean(self, predictions: Sequence[np.ndarray]) -> np.ndarray:
-        weights = [member.weight for member in self.members]
+    def _weights_without(self, fold: int) -> Sequence[float]:
+        if self.fold_weights is None:
+            return [member.weight for member in self.members]
+        return list(self.fold_weights[fold])
+
+    def _mean(self, predictions: Sequence[np.ndarray], weights: Sequence[float]) -> np.ndarray:
         return np.average(np.clip(predictions, *self.bounds), axis=0, weights=weights)
 
 
@@ -107,7 +114,8 @@ class ClassificationEnsemble(Ensemble):
     """A mixture of its members' probabilities."""
 
     blend: Annotated[ClassBlend, "j"]
-    held_out: Annotated[np.ndarray, "m t"]  # decision values of labeled rows, without their fold
+    # Decision values of labeled rows by the fits and the blend that did not see their fold.
+    held_out: Annotated[np.ndarray, "m t"]
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         """(rows, t) log-odds for two classes, log-probabilities for more."""
@@ -132,15 +140,28 @@ def regression_ensemble(
     fold_of = folds_of(labeled.Y, classes=False)
     made = _cross_fit(labeled, specs, context, fold_of, n_threads, progress=progress)
     bounds = _bounds(labeled.Y[:, 0])
-    held_out = np.clip(made.held_out[:, :, 0], *bounds)
-    weights = blend_numbers(held_out, labeled.Y[:, 0], labeled.weight)
+    held_out, y = np.clip(made.held_out[:, :, 0], *bounds), labeled.Y[:, 0]
+    weights = blend_numbers(held_out, y, labeled.weight)
+    # The weights have seen every label, so the ensemble is judged with weights that have not.
+    kept = held_out[weights > 0]
+    fold_weights = np.array(
+        [blend_numbers(kept[:, rows], y[rows], weight) for rows, weight in _outside(fold_of, labeled)]
+    )
     return RegressionEnsemble(
         context.scales,
         _members(made, weights, keep_folds=True),
         bounds=bounds,
-        held_out=(weights @ held_out)[:, None],
+        held_out=np.einsum("mj,jm->m", fold_weights[fold_of], kept)[:, None],
         fold_of=fold_of,
+        fold_weights=fold_weights,
     )
+
+
+def _outside(fold_of: np.ndarray, labeled: Labeled) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """For each fold, the rows outside it and their weights, which sum to one."""
+    for fold in range(int(fold_of.max()) + 1):
+        rows = np.flatnonzero(fold_of != fold)
+        yield rows, labeled.weight[rows] / labeled.weight[rows].sum()
 
 
 def _bounds(y: np.ndarray) -> tuple[float, float]:
@@ -160,9 +181,13 @@ def classification_ensemble(
     """Members fitted to all classes together, on standardised rows, and weighted."""
     fold_of = folds_of(labeled.Y, classes=True)
     made = _cross_fit(labeled, specs, context, fold_of, n_threads, progress=progress)
-    held_out = two_sided(made.held_out)
-    blend = blend_classes(held_out, class_shares(labeled.Y), labeled.weight)
-    decision = as_decision(class_log_mixture(held_out, blend))
+    held_out, share = two_sided(made.held_out), class_shares(labeled.Y)
+    blend = blend_classes(held_out, share, labeled.weight)
+    # The blend has seen every label, so the ensemble is judged by blends that have not.
+    log_p = np.empty_like(share)
+    for fold, (rows, weight) in enumerate(_outside(fold_of, labeled)):
+        without = blend_classes(held_out[:, rows], share[rows], weight)
+        log_p[fold_of == fold] = class_log_mixture(held_out[:, fold_of == fold], without)
     kept = np.flatnonzero(blend.weights > 0)
     blend = ClassBlend(blend.weights[kept], blend.sureness[kept], blend.temper)
     all_weights = np.zeros(len(made.names))
@@ -171,7 +196,7 @@ def classification_ensemble(
         context.scales,
         _members(made, all_weights, keep_folds=False),
         blend=blend,
-        held_out=decision,
+        held_out=as_decision(log_p),
     )
 
 

@@ -11,11 +11,11 @@ respect to K, times K, that of :math:`\log v_d` is
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 
 from twinviews.ensemble.kernel_ridge import KernelRidge
 from twinviews.ensemble.learned_metric import InMetric, Metric
@@ -32,6 +32,11 @@ _AMPLITUDES, _NOISES, _INVERSE_WIDTHS = (-5.0, 7.0), (-11.0, 2.0), (-8.0, 3.0)
 # A normal prior on the log widths, around the best common width, so that a column differs from it
 # only if the labels support that.
 _PRIOR = 0.1
+# Pure noise has a loss of 1/2 per label. Widths that do little better may be a local optimum, in which
+# no column matters: then the search starts once more, from columns that are associated with the labels.
+_LITTLE_EXPLAINED = 0.25
+# Inverse width of a column that is not associated with the labels, relative to the one that is most.
+_LEAST_ASSOCIATION = 1e-3
 
 
 class _Problem(NamedTuple):
@@ -65,27 +70,49 @@ def _most_likely(problem: _Problem) -> tuple[float, float, np.ndarray]:
     few = _Problem(*(part[:_MOST_ROWS] for part in problem))
     D = few.X.shape[1]
     start = np.array([0.0, np.log(0.1), -0.5 * np.log(D)])
-    bounds = [_AMPLITUDES, _NOISES, _INVERSE_WIDTHS]
-    common = minimize(
-        _common_width_loss,
-        start,
-        args=(few,),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=bounds,
-        options={"maxiter": _FIRST_STEPS},
-    ).x
-    found = minimize(
-        _loss,
-        np.concatenate([common[:2], np.full(D, common[2])]),
-        args=(few, common[2]),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[*bounds, *[_INVERSE_WIDTHS] * (D - 1)],
-        options={"maxiter": _STEPS},
-    ).x
-    amplitude, noise = np.exp(found[:2])
-    return float(amplitude), float(noise), np.exp(found[2:])
+    common = _minimized(_common_width_loss, start, (few,), _FIRST_STEPS).x
+    centre = common[2]
+    found = _minimized(_loss, np.append(common[:2], np.full(D, centre)), (few, centre), _STEPS)
+    if found.fun > _LITTLE_EXPLAINED * few.Y.size:
+        widths = np.log(np.maximum(association(few.X, few.Y), _LEAST_ASSOCIATION))
+        again = _minimized(_loss, np.append(start[:2], widths), (few, centre), _STEPS)
+        found = min(found, again, key=lambda search: float(search.fun))
+    amplitude, noise = np.exp(found.x[:2])
+    return float(amplitude), float(noise), np.exp(found.x[2:])
+
+
+def _minimized(loss: Any, start: np.ndarray, parameters: tuple[Any, ...], steps: int) -> OptimizeResult:
+    bounds = [_AMPLITUDES, _NOISES, *[_INVERSE_WIDTHS] * (len(start) - 2)]
+    options = {"maxiter": steps}
+    return minimize(
+        loss, start, args=parameters, jac=True, method="L-BFGS-B", bounds=bounds, options=options
+    )
+
+
+def association(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """(D,) how much each column has to do with the labels, at most 1, relative to the largest.
+
+    The largest correlation of the column, or of its distance from its mean, with a target or with the
+    target's distance from its mean: the distances show effects on both sides and interactions.
+    """
+    columns, targets = _centred(X), _centred(Y)
+    correlations = [
+        np.abs(_unit(x).T @ _unit(y)).max(axis=1)
+        for x in (columns, _centred(np.abs(columns)))
+        for y in (targets, _centred(np.abs(targets)))
+    ]
+    found = np.max(correlations, axis=0)
+    return np.asarray(found / (found.max() or 1.0))
+
+
+def _centred(values: np.ndarray) -> np.ndarray:
+    return np.asarray(values - values.mean(axis=0))
+
+
+def _unit(centred: np.ndarray) -> np.ndarray:
+    """Columns of length one; a constant column stays zero."""
+    length = np.linalg.norm(centred, axis=0)
+    return np.divide(centred, length, out=np.zeros_like(centred), where=length > 0)
 
 
 def _common_width_loss(logs: np.ndarray, problem: _Problem) -> tuple[float, np.ndarray]:
