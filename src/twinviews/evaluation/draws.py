@@ -68,20 +68,15 @@ class LabeledTable(NamedTuple):
         return getattr(measure or self.measure, "__name__", "error").replace("_", " ")
 
 
-def _parameters(estimator: Any) -> dict[str, Any]:
-    """All parameters, nested ones too; none of an object that only predicts."""
-    return dict(estimator.get_params()) if hasattr(estimator, "get_params") else {}
-
-
-def _parameter_names(estimator: Any) -> list[str]:
-    names = _parameters(estimator)
-    return [name for name in names if name.split("__")[-1] == "missing_label"]
+def _missing_labels(estimator: Any) -> list[Any]:
+    """Every ``missing_label`` of an estimator, also inside a pipeline or a search."""
+    given = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    return [mark for name, mark in given.items() if name.split("__")[-1] == "missing_label"]
 
 
 def missing_label_of(estimator: Any) -> Any:
-    """The ``missing_label`` of an estimator, also inside a pipeline or a search; None without one."""
-    parameters = _parameters(estimator)
-    return next((parameters[name] for name in _parameter_names(estimator)), None)
+    """The first ``missing_label`` of an estimator; None without one."""
+    return next(iter(_missing_labels(estimator)), None)
 
 
 class LabelDraw(NamedTuple):
@@ -167,7 +162,7 @@ def held_out_error(case: Case, table: LabeledTable, draw: LabelDraw, measure: Me
     estimator = clone(case.estimator)
     rows = draw.labeled[: case.n_labels]
     y = table.y[rows]
-    if _parameter_names(estimator):
+    if _missing_labels(estimator):
         rows = draw.rows(case.n_labels, case.n_unlabeled)
         y = table.labels(rows, case.n_labels)
     estimator.fit(_safe_indexing(table.X, rows), y)
