@@ -36,7 +36,7 @@ FEW = 40
 def one_split_for_small_tables():
     """So that both ways of hiding labels are tried on tables that take no time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("twinviews.evaluation.hidden_labels.FEW_LABELS", FEW)
+        patch.setattr("twinviews.report.trial.FEW_LABELS", FEW)
         yield
 
 

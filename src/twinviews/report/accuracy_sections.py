@@ -7,7 +7,6 @@ import numpy as np
 from twinviews.report.blocks import DataTable, Definitions, Note, PageBlock, Section, SideBySide
 from twinviews.report.charts import Bar, BarChart, Dot, Line, XYChart, axis, bar_axis, share
 from twinviews.report.evidence import Evidence
-from twinviews.report.held_out import HeldOutClasses, HeldOutNumbers
 from twinviews.report.sentences import (
     axis_ticks,
     between,
@@ -19,6 +18,7 @@ from twinviews.report.sentences import (
     percent,
     value,
 )
+from twinviews.report.tasks import HeldOutClasses, HeldOutNumbers
 
 THIS_MODEL = "this model"
 # Half of a dot on the edge of a picture would be cut off.
@@ -41,7 +41,7 @@ def errors_section(evidence: Evidence) -> Section:
         ),
     ]
     if isinstance(outcome.held_out, HeldOutNumbers):
-        absolute = number(outcome.held_out.mean_absolute_error)
+        absolute = number(float(np.abs(outcome.held_out.residuals).mean()))
         blocks.append(f"The mean absolute error, which weighs large errors less, is {absolute}.")
     return Section("Error compared with simple methods", blocks)
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from twinviews.report.blocks import DataTable, Note, PageBlock, Section, SideBySide
 from twinviews.report.charts import Axis, Bar, BarChart, Line, XYChart, axis, bar_axis, share
-from twinviews.report.dependence import Dependence
 from twinviews.report.evidence import Evidence
+from twinviews.report.inspection import Dependence
 from twinviews.report.sentences import axis_ticks, growth, number, percent, short, value
 
 _MOST_BARS = 20

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from twinviews.evaluation.confidence import Interval
 from twinviews.report.charts import plain, share
 from twinviews.report.evidence import Evidence
-from twinviews.report.held_out import COVERAGES, HeldOutNumbers
+from twinviews.report.tasks import COVERAGES, HeldOutNumbers
 from twinviews.report.trial import ComparedMethod
 
 _DIGITS = 3
