@@ -125,7 +125,7 @@ def read_labels(table: pa.Table, target: str, task: Task, missing_label: Any = N
         raise ValueError(
             f"There is no column {target!r}. The table has {', '.join(table.column_names)}."
         )
-    column, classes = table.column(target), ()
+    column, classes = table.column(target).combine_chunks(), ()
     if task == "classification":
         found = read_classes(column, missing_label)
         values, known, classes = found.code, found.code >= 0, tuple(found.labels.tolist())
