@@ -9,14 +9,7 @@ import pyarrow as pa
 from sklearn.base import clone
 
 from twinviews import TableEncoder
-from twinviews.report.inspection import (
-    Dependence,
-    Importance,
-    UncertainRow,
-    most_uncertain,
-    partial_dependence,
-    permutation_importance,
-)
+from twinviews.report import inspection
 from twinviews.report.rows import Drawn, ReportRows, Task, read_rows
 from twinviews.report.tasks import ClassificationTask, RegressionTask
 from twinviews.report.trial import Say, TrialOutcome, hold_trial
@@ -32,9 +25,9 @@ class Evidence:
     task: Task
     rows: ReportRows
     outcome: TrialOutcome
-    importance: Importance
-    dependence: tuple[Dependence, ...]
-    uncertain: tuple[UncertainRow, ...]  # most uncertain first
+    importance: inspection.Importance
+    dependence: tuple[inspection.Dependence, ...]
+    uncertain: tuple[inspection.UncertainRow, ...]  # most uncertain first
     model: Any  # fitted with every label
     seed: int
 
@@ -87,7 +80,7 @@ def gather(
     say("Fitting the model with every label")
     model = clone(estimator).fit(rows.labeled, rows.y, X_unlabeled=rows.unlabeled)
     say("Measuring importance and dependence")
-    importance = permutation_importance(rows, trial, model, seed=seed)
+    importance = inspection.permutation_importance(rows, trial, model, seed=seed)
     top = [column.name for column in importance.columns[:_TOP_COLUMNS]]
     return Evidence(
         target=target,
@@ -95,8 +88,8 @@ def gather(
         rows=rows,
         outcome=trial.outcome,
         importance=importance,
-        dependence=partial_dependence(rows, top, encoder, model, seed=seed),
-        uncertain=most_uncertain(rows, model),
+        dependence=inspection.partial_dependence(rows, top, encoder, model, seed=seed),
+        uncertain=inspection.most_uncertain(rows, model),
         model=model,
         seed=seed,
     )

@@ -35,7 +35,6 @@ class ColumnImportance:
 class Importance:
     columns: tuple[ColumnImportance, ...]  # most important first
     n_shuffles: int
-    has_metric: bool
 
 
 def permutation_importance(rows: ReportRows, trial: Trial, model: Any, *, seed: int) -> Importance:
@@ -57,7 +56,7 @@ def permutation_importance(rows: ReportRows, trial: Trial, model: Any, *, seed: 
         share = None if metric is None else float(metric[places].sum())
         found.append(ColumnImportance(column.name, growth, share))
     found.sort(key=lambda one: -one.growth.value)
-    return Importance(tuple(found), n_shuffles, metric is not None)
+    return Importance(tuple(found), n_shuffles)
 
 
 def _losses(

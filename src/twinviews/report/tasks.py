@@ -14,12 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from twinviews import KRRClassifier, KRRRegressor
-from twinviews.evaluation.confidence import (
-    Interval,
-    bootstrap,
-    paired_share_interval,
-    share_interval,
-)
+from twinviews.evaluation.confidence import Interval, bootstrap, paired_share_interval, share_interval
 from twinviews.evaluation.measures import calibration_bins
 
 COVERAGES = (0.5, 0.8, 0.9, 0.95)
