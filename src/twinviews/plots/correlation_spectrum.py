@@ -70,10 +70,6 @@ class CorrelationSpectrumDisplay(Display):
             For the legend; the name of the estimator's class if not given.
         ax, **kwargs
             As in :meth:`plot`.
-
-        Returns
-        -------
-        CorrelationSpectrumDisplay
         """
         fitted = estimator[-1] if isinstance(estimator, Pipeline) else estimator
         check_is_fitted(fitted)

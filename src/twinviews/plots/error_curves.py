@@ -79,7 +79,7 @@ class LabelCurveDisplay(Display):
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Fit copies of an estimator on more and more labels, and draw their errors.
+        """The display of copies of an estimator, fitted on more and more labels.
 
         Parameters
         ----------
@@ -106,10 +106,6 @@ class LabelCurveDisplay(Display):
             For the legend; the name of the estimator's class if not given.
         ax, **kwargs
             As in :meth:`plot`.
-
-        Returns
-        -------
-        LabelCurveDisplay
         """
         table = LabeledTable.of([estimator], X, y)
         draws = make_draws(table, n_draws, test_size, random_state)
@@ -205,7 +201,7 @@ class UnlabeledCurveDisplay(Display):
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Fit copies of an estimator on more and more unlabeled rows, and draw their errors.
+        """The display of copies of an estimator, fitted on more and more unlabeled rows.
 
         Rows that have a label and are neither among the n nor for testing lose it and join the
         unlabeled ones.
@@ -221,10 +217,6 @@ class UnlabeledCurveDisplay(Display):
             there are.
         X, y, n_draws, test_size, measure, random_state, n_jobs, name, ax, **kwargs
             As in :meth:`LabelCurveDisplay.from_estimator`.
-
-        Returns
-        -------
-        UnlabeledCurveDisplay
         """
         table = LabeledTable.of([estimator], X, y)
         draws = make_draws(table, n_draws, test_size, random_state)

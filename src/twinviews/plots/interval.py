@@ -67,17 +67,7 @@ class IntervalDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        coverage: float = 0.9,
-        subsample: int | None = 200,
-        random_state: Any = None,
-        name: str | None = None,
-        ax: Axes | None = None,
-        **kwargs: Any,
+        cls, estimator: Any, X: Any, y: Any, *, coverage: float = 0.9, **kwargs: Any
     ) -> Self:
         """The display of a fitted regressor on rows that it has not seen.
 
@@ -89,12 +79,8 @@ class IntervalDisplay(Display):
             True values; a row without one is passed over.
         coverage : float, default=0.9
             The share of rows that the intervals are to hold.
-        subsample, random_state, name, ax, **kwargs
-            As in :meth:`from_predictions`.
-
-        Returns
-        -------
-        IntervalDisplay
+        **kwargs : dict
+            ``subsample``, ``random_state``, ``name``, ``ax`` and looks, as in :meth:`from_predictions`.
         """
         fitted = estimator
         if isinstance(estimator, Pipeline):
@@ -110,10 +96,6 @@ class IntervalDisplay(Display):
             fitted.predict(X),
             fitted.predict_interval(X, coverage=coverage),
             coverage=coverage,
-            subsample=subsample,
-            random_state=random_state,
-            name=name,
-            ax=ax,
             **kwargs,
         )
 
@@ -149,10 +131,6 @@ class IntervalDisplay(Display):
             Title of the legend.
         ax, **kwargs
             As in :meth:`plot`.
-
-        Returns
-        -------
-        IntervalDisplay
         """
         truth, predicted = read_numbers(y_true), np.asarray(y_pred, dtype=np.float64)
         ends = np.asarray(intervals, dtype=np.float64)

@@ -88,7 +88,7 @@ class MethodComparisonDisplay(Display):
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Fit copies of all estimators in the same draws, and compare their errors.
+        """The display of copies of all estimators, fitted in the same draws.
 
         Parameters
         ----------
@@ -102,10 +102,6 @@ class MethodComparisonDisplay(Display):
             Name of the method that the others are set against; the first if not given.
         X, y, test_size, measure, random_state, n_jobs, ax, **kwargs
             As in :meth:`LabelCurveDisplay.from_estimator`.
-
-        Returns
-        -------
-        MethodComparisonDisplay
         """
         names = list(estimators)
         baseline = names[0] if baseline is None else baseline

@@ -65,15 +65,7 @@ class ReliabilityDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        n_bins: int = 10,
-        name: str | None = None,
-        ax: Axes | None = None,
-        **kwargs: Any,
+        cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, **kwargs: Any
     ) -> Self:
         """The display of a fitted classifier with ``predict_proba`` on rows that it has not seen.
 
@@ -83,14 +75,10 @@ class ReliabilityDisplay(Display):
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
             True classes; a row without one is passed over.
-        n_bins, ax, **kwargs
-            As in :meth:`from_predictions`.
         name : str, optional
             For the legend; the name of the estimator's class if not given.
-
-        Returns
-        -------
-        ReliabilityDisplay
+        **kwargs : dict
+            ``n_bins``, ``ax`` and looks, as in :meth:`from_predictions`.
         """
         if not hasattr(estimator, "predict_proba"):
             raise ValueError(
@@ -103,9 +91,7 @@ class ReliabilityDisplay(Display):
             truth,
             estimator.predict_proba(X),
             classes=estimator.classes_,
-            n_bins=n_bins,
             name=type(estimator).__name__ if name is None else name,
-            ax=ax,
             **kwargs,
         )
 
@@ -135,10 +121,6 @@ class ReliabilityDisplay(Display):
             Bins of equal width.
         name, ax, **kwargs
             As in :meth:`plot`.
-
-        Returns
-        -------
-        ReliabilityDisplay
         """
         p = np.asarray(y_prob, dtype=np.float64)
         if p.ndim == 1:
