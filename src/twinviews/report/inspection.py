@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from twinviews import TableEncoder
-from twinviews.evaluation.confidence import Interval
+from twinviews.evaluation.confidence import Interval, bootstrap
 from twinviews.report.rows import ReportRows
 from twinviews.report.trial import Trial
 
@@ -47,12 +47,14 @@ def permutation_importance(rows: ReportRows, trial: Trial, model: Any, *, seed: 
     affordable = _PREDICTIONS // (trial.outcome.n_test * len(used))
     n_shuffles = int(np.clip(affordable, 1, _MOST_SHUFFLES))
     metric = getattr(model, "learned_metric_", None)
+    # Errors of numbers are roots of mean squares; probabilities of classes are means themselves.
+    scale = np.positive if rows.classes else np.sqrt
     before = _losses(rows, trial, [], n_shuffles=1, seed=seed)
     found = []
     for number, column in enumerate(used):
         places = list(column.places)
         after = _losses(rows, trial, places, n_shuffles=n_shuffles, seed=[seed, number])
-        growth = trial.task.growth(before, after, trial.draws)
+        growth = bootstrap(lambda one, other: scale(other) - scale(one), trial.draws, before, after)
         share = None if metric is None else float(metric[places].sum())
         found.append(ColumnImportance(column.name, growth, share))
     found.sort(key=lambda one: -one.growth.value)
@@ -62,15 +64,22 @@ def permutation_importance(rows: ReportRows, trial: Trial, model: Any, *, seed: 
 def _losses(
     rows: ReportRows, trial: Trial, places: list[int], *, n_shuffles: int, seed: Any
 ) -> np.ndarray:
-    """(n,) mean loss of each hidden row over the shuffles of these columns of X."""
+    """(n,) mean loss of each hidden row over the shuffles of these columns of X.
+
+    Squared residuals, or probabilities of all but the true class: unlike the share of wrong classes,
+    they respond to a small change of the predictions.
+    """
     rng = np.random.default_rng(seed)
     found = []
     for model, test in trial.judged:
-        X, truth = rows.labeled[test], rows.y[test]
+        X, truth = rows.labeled[test], np.tile(rows.y[test], n_shuffles)
         shuffled = np.concatenate([rng.permutation(len(X)) for _ in range(n_shuffles)])
         many = np.tile(X, (n_shuffles, 1))
         many[:, places] = X[shuffled][:, places]
-        losses = trial.task.smooth_losses(model, many, np.tile(truth, n_shuffles))
+        if rows.classes:
+            losses = 1 - model.predict_proba(many)[np.arange(len(many)), truth]
+        else:
+            losses = np.square(truth - model.predict(many))
         found.append(losses.reshape(n_shuffles, len(X)).mean(axis=0))
     return np.concatenate(found)
 

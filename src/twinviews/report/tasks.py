@@ -88,14 +88,6 @@ class RegressionTask:
         """Their error less ours."""
         return bootstrap(lambda our, their: np.sqrt(their) - np.sqrt(our), draws, ours, theirs)
 
-    def smooth_losses(self, model: Any, X: np.ndarray, truth: np.ndarray) -> np.ndarray:
-        """Losses that respond to a small change of the predictions."""
-        return self.losses(truth, model.predict(X))
-
-    def growth(self, before: np.ndarray, after: np.ndarray, draws: np.ndarray) -> Interval:
-        """The growth of the error between two sets of smooth losses."""
-        return self.difference(before, after, draws)
-
 
 class ReliabilityBin(NamedTuple):
     n_rows: int
@@ -160,15 +152,6 @@ class ClassificationTask:
     def difference(self, ours: np.ndarray, theirs: np.ndarray, draws: np.ndarray) -> Interval:
         """Their error less ours."""
         return paired_share_interval(ours, theirs)
-
-    def smooth_losses(self, model: Any, X: np.ndarray, truth: np.ndarray) -> np.ndarray:
-        """Probabilities of all but the true class: they respond to a small change of the model."""
-        p = model.predict_proba(X)
-        return 1 - p[np.arange(len(p)), truth]
-
-    def growth(self, before: np.ndarray, after: np.ndarray, draws: np.ndarray) -> Interval:
-        """The growth of the smooth losses."""
-        return bootstrap(lambda one, other: other - one, draws, before, after)
 
 
 ReportTask = RegressionTask | ClassificationTask

@@ -83,7 +83,6 @@ class TrialOutcome:
 class Trial(NamedTuple):
     """The models that were judged, each with the labeled rows it has not seen, and the outcome."""
 
-    task: ReportTask
     judged: list[tuple[Any, np.ndarray]]
     draws: np.ndarray  # resamples of the held-out rows, the same for every question
     outcome: TrialOutcome
@@ -126,7 +125,7 @@ def hold_trial(rows: ReportRows, task: ReportTask, estimator: Any, *, seed: int,
         alone=alone,
         why_not_alone="" if alone is not None else why_not,
     )
-    return Trial(task, judged, draws, outcome)
+    return Trial(judged, draws, outcome)
 
 
 def _fitted(model: Any, rows: ReportRows, split: Split, **unlabeled: Any) -> Any:
