@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from twinviews.evaluation.measures import (
     calibration_bins,
-    calibration_error,
     error_rate,
     normalised_squared_error,
     share_inside,
@@ -48,17 +47,18 @@ def test_bins_hold_every_row_once_and_give_the_calibration_error(seed, n_bins, n
     right = (p.argmax(axis=1) == truth).mean()
     assert_allclose((bins.counts * bins.accuracy)[filled].sum() / 200, right)
     assert_allclose((bins.counts * bins.confidence)[filled].sum() / 200, p.max(axis=1).mean())
+    gaps = np.abs(bins.counts * (bins.confidence - bins.accuracy))[filled]
+    assert_allclose(bins.error, gaps.sum() / 200)
     low = np.arange(n_bins) / n_bins
     assert (bins.confidence[filled] >= low[filled] - 1e-12).all()
     assert (bins.confidence[filled] <= low[filled] + 1 / n_bins + 1e-12).all()
-    assert calibration_error(truth, p, n_bins) == bins.error
-    assert calibration_error(truth, p, 1) == pytest.approx(abs(p.max(axis=1).mean() - right))
+    assert calibration_bins(truth, p, 1).error == pytest.approx(abs(p.max(axis=1).mean() - right))
 
 
 def test_calibration_is_zero_for_the_truth_and_the_excess_for_the_boastful():
     truth = np.array([0, 0, 0, 1])
-    assert calibration_error(truth, np.tile([0.75, 0.25], (4, 1))) == pytest.approx(0)
-    assert calibration_error(truth, np.tile([1.0, 0.0], (4, 1))) == pytest.approx(0.25)
+    assert calibration_bins(truth, np.tile([0.75, 0.25], (4, 1))).error == pytest.approx(0)
+    assert calibration_bins(truth, np.tile([1.0, 0.0], (4, 1))).error == pytest.approx(0.25)
 
 
 def test_ten_bins_of_equal_width_and_an_empty_one_says_nothing():
@@ -69,4 +69,3 @@ def test_ten_bins_of_equal_width_and_an_empty_one_says_nothing():
     assert_allclose(bins.accuracy[[6, 9]], [0.5, 0.5])
     assert np.isnan(np.delete(bins.confidence, [6, 9])).all()
     assert_allclose(bins.error, (0.165 * 2 + 0.475 * 2) / 4)
-    assert calibration_error(np.array([1, 0, 1, 1]), p) == bins.error

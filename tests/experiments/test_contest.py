@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from numpy.testing import assert_allclose, assert_array_equal
 
 from twinviews.cli import main
+from twinviews.evaluation.paired_comparison import Paired
 from twinviews_experiments.contest.competing_methods import PEERS, PEERS_BY_NAME, Few, Peer
 from twinviews_experiments.contest.contest_sets import (
     CONTEST_SETS,
@@ -20,6 +21,7 @@ from twinviews_experiments.contest.contest_sets import (
 )
 from twinviews_experiments.contest.one_round import MOST_ROWS, draw, few_labels, play
 from twinviews_experiments.contest.play_rounds import STORE_NAME, Rounds
+from twinviews_experiments.contest.standings import best_of_others, mean_ranks, tally
 from twinviews_experiments.datasets.downloads import Files, UnobtainableError
 from twinviews_experiments.datasets.public_sources import RawTable
 
@@ -266,6 +268,14 @@ def test_a_contest_on_a_users_table_goes_on_where_it_was(table, tmp_path):
         picture = tmp_path / name
         assert ElementTree.parse(picture).getroot().tag.endswith("svg")
         assert picture.with_suffix(".png").stat().st_size > 1000
+
+
+def test_ranks_wins_and_the_best_in_hindsight():
+    errors = np.array([[0.1, 0.2, 0.3], [0.5, 0.4, 0.4]])
+    assert_allclose(mean_ranks(errors), [2, 1.75, 2.25])
+    assert_allclose(best_of_others(errors, 0), [0.2, 0.4])
+    assert_allclose(best_of_others(errors, 2), [0.1, 0.4])
+    assert tally([Paired(0.5, 0.4, 0.6), Paired(0.6, 0.5, 0.9), Paired(2, 1.5, 3)]) == "2, 0, 1"
 
 
 def test_means_are_those_of_the_rounds_and_doubts_are_told(table, tmp_path):

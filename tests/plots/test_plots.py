@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from twinviews import KRRClassifier, KRRRegressor, XKSRegressor, XNVClassifier, XNVRegressor
-from twinviews.evaluation.draws import Case, LabelDraw, LabeledTable, errors_over_draws, make_draws
+from twinviews.evaluation.draws import Case, LabeledTable, errors_over_draws, make_draws
 from twinviews.evaluation.measures import share_inside
 from twinviews.evaluation.paired_comparison import paired_ratio
 from twinviews.plots import (
@@ -321,7 +321,7 @@ def test_a_draw_keeps_test_rows_apart_and_numbers_of_labels_nested(seed, n, u, h
     y = rng.integers(3, size=200).astype(object)
     y[rng.uniform(size=200) < hidden / 20] = None
     table = LabeledTable.of([KRRClassifier()], np.arange(200)[:, None], y)
-    draw = LabelDraw.of(table, 0.3, seed)
+    (draw,) = make_draws(table, 1, 0.3, seed)
     assert len(np.intersect1d(draw.train, draw.test)) == 0
     assert len(draw.train) + len(draw.test) == 200
     assert table.known[draw.test].all()

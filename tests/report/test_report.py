@@ -36,7 +36,7 @@ FEW = 40
 def one_split_for_small_tables():
     """So that both ways of hiding labels are tried on tables that take no time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("twinviews.evaluation.hidden_labels.FEW_LABELS", FEW)
+        patch.setattr("twinviews.report.trial.FEW_LABELS", FEW)
         yield
 
 
@@ -213,9 +213,8 @@ def test_of_a_large_table_a_part_is_used_and_said(monkeypatch):
     monkeypatch.setattr(report_rows, "MOST_LABELED", 64)
     evidence = gather(numbers_table(), "y", "regression", PlainEncoder(), regressor())
     assert (evidence.rows.n_labeled_used, evidence.rows.n_unlabeled_used) == (64, 50)
-    text = words.only_a_part(evidence)
-    assert "64 of the 80 labeled rows and 50 of the 220 rows without a label" in text
-    assert text in render(evidence)
+    part = "64 of the 80 labeled rows and 50 of the 220 rows without a label"
+    assert f"this report uses {part}, drawn at random." in render(evidence)
 
 
 def test_a_target_that_never_varies_is_reported_as_it_is():

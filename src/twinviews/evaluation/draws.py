@@ -68,20 +68,15 @@ class LabeledTable(NamedTuple):
         return getattr(measure or self.measure, "__name__", "error").replace("_", " ")
 
 
-def _parameters(estimator: Any) -> dict[str, Any]:
-    """All parameters, nested ones too; none of an object that only predicts."""
-    return dict(estimator.get_params()) if hasattr(estimator, "get_params") else {}
-
-
-def _parameter_names(estimator: Any) -> list[str]:
-    names = _parameters(estimator)
-    return [name for name in names if name.split("__")[-1] == "missing_label"]
+def _missing_labels(estimator: Any) -> list[Any]:
+    """Every ``missing_label`` of an estimator, also inside a pipeline or a search."""
+    given = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    return [mark for name, mark in given.items() if name.split("__")[-1] == "missing_label"]
 
 
 def missing_label_of(estimator: Any) -> Any:
-    """The ``missing_label`` of an estimator, also inside a pipeline or a search; None without one."""
-    parameters = _parameters(estimator)
-    return next((parameters[name] for name in _parameter_names(estimator)), None)
+    """The first ``missing_label`` of an estimator; None without one."""
+    return next(iter(_missing_labels(estimator)), None)
 
 
 class LabelDraw(NamedTuple):
@@ -92,12 +87,9 @@ class LabelDraw(NamedTuple):
     test: np.ndarray  # all with a label
 
     @classmethod
-    def of(cls, table: LabeledTable, test_size: float, seed: int) -> Self:
-        rng = np.random.default_rng(seed)
-        order = rng.permutation(len(table.y))
-        labeled = order[table.known[order]]
-        n_test = _test_rows(test_size, len(labeled))
-        test, labeled = labeled[:n_test], labeled[n_test:]
+    def of(cls, table: LabeledTable, n_test: int, seed: int) -> Self:
+        order = np.random.default_rng(seed).permutation(len(table.y))
+        test, labeled = np.split(order[table.known[order]], [n_test])
         train = order[~np.isin(order, test)]
         if table.classes:
             labeled = one_of_each_class_first(labeled, table.y)
@@ -108,16 +100,6 @@ class LabelDraw(NamedTuple):
         chosen = self.labeled[:n_labels]
         others = self.train[~np.isin(self.train, chosen)]
         return np.concatenate([chosen, others[:n_unlabeled]])
-
-
-def _test_rows(test_size: float, n_labeled: int) -> int:
-    n_test = test_size if isinstance(test_size, Integral) else int(test_size * n_labeled)
-    if not 2 <= n_test <= n_labeled - 2:
-        raise ValueError(
-            f"test_size={test_size!r} makes {n_test} of {n_labeled} labeled rows the test rows. At "
-            f"least 2 must test and 2 train: use a share such as 0.3, or label more rows."
-        )
-    return int(n_test)
 
 
 class Case(NamedTuple):
@@ -134,8 +116,15 @@ def make_draws(
     """Independent draws of test rows and labels, reproducible from ``random_state``."""
     if not isinstance(n_draws, Integral) or n_draws < 1:
         raise ValueError(f"n_draws={n_draws!r} must be a whole number of at least 1.")
+    n_labeled = int(table.known.sum())
+    n_test = int(test_size if isinstance(test_size, Integral) else test_size * n_labeled)
+    if not 2 <= n_test <= n_labeled - 2:
+        raise ValueError(
+            f"test_size={test_size!r} makes {n_test} of {n_labeled} labeled rows the test rows. At "
+            f"least 2 must test and 2 train: use a share such as 0.3, or label more rows."
+        )
     seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_draws)
-    return [LabelDraw.of(table, test_size, int(seed)) for seed in seeds]
+    return [LabelDraw.of(table, n_test, int(seed)) for seed in seeds]
 
 
 def errors_over_draws(
@@ -167,7 +156,7 @@ def held_out_error(case: Case, table: LabeledTable, draw: LabelDraw, measure: Me
     estimator = clone(case.estimator)
     rows = draw.labeled[: case.n_labels]
     y = table.y[rows]
-    if _parameter_names(estimator):
+    if _missing_labels(estimator):
         rows = draw.rows(case.n_labels, case.n_unlabeled)
         y = table.labels(rows, case.n_labels)
     estimator.fit(_safe_indexing(table.X, rows), y)

@@ -47,8 +47,3 @@ def calibration_bins(truth: np.ndarray, p: np.ndarray, bins: int = 10) -> Calibr
         np.bincount(bin_of, weights=right, minlength=bins) / filled,
         counts,
     )
-
-
-def calibration_error(truth: np.ndarray, p: np.ndarray, bins: int = 10) -> float:
-    """Expected calibration error of (rows, K) probabilities."""
-    return calibration_bins(truth, p, bins).error

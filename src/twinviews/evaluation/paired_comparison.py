@@ -1,12 +1,11 @@
-"""Methods compared over the same draws or the same sets: ratios with intervals, ranks, wins."""
+"""Methods compared over the same draws or the same sets: ratios with intervals, wins and losses."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import rankdata, t
+from scipy.stats import t
 
 from twinviews.evaluation.confidence import CONFIDENCE
 
@@ -40,25 +39,3 @@ def paired_ratio(ours: np.ndarray, theirs: np.ndarray) -> Paired:
     error = float(logs.std(ddof=1)) / np.sqrt(len(logs))
     reach = float(t.ppf((1 + CONFIDENCE) / 2, len(logs) - 1)) * error
     return Paired(float(np.exp(mean)), float(np.exp(mean - reach)), float(np.exp(mean + reach)))
-
-
-def mean_ranks(errors: np.ndarray) -> np.ndarray:
-    """(methods,) mean rank over the rows of a (sets, methods) table of errors; 1 is the best."""
-    return np.asarray(rankdata(errors, axis=1).mean(axis=0))
-
-
-def best_of_others(errors: np.ndarray, place: int) -> np.ndarray:
-    """(sets,) the lowest error of any other method on each set, chosen in hindsight."""
-    return np.asarray(np.delete(errors, place, axis=1).min(axis=1))
-
-
-class Tally(NamedTuple):
-    wins: int
-    level: int
-    losses: int
-
-
-def tally(comparisons: Sequence[Paired]) -> Tally:
-    """How many comparisons are wins, level and losses."""
-    verdicts = [one.verdict for one in comparisons]
-    return Tally(*(verdicts.count(word) for word in ("win", "level", "loss")))

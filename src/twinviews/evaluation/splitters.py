@@ -12,7 +12,35 @@ from sklearn.utils import check_random_state
 from twinviews.passes.targets import as_array, missing_labels
 
 
-class _LabeledSplitter(BaseCrossValidator):
+class LabeledKFold(BaseCrossValidator):
+    """K folds over the labeled rows; every unlabeled row is in every training set.
+
+    With it GridSearchCV, cross_val_score and learning_curve work on a table with unlabeled rows. A
+    plain KFold would score on rows that have no label.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+    shuffle : bool, default=True
+    missing_label : object, optional
+        A value that marks a row without a label, beside None, NaN and pandas.NA.
+    random_state : int, RandomState or None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from twinviews import LabeledKFold, XNVRegressor
+    >>> X = np.random.default_rng(0).normal(size=(1000, 3))
+    >>> y = np.full(1000, np.nan)
+    >>> y[:60] = np.sin(X[:60, 0]) + X[:60, 1]
+    >>> scores = cross_val_score(XNVRegressor(random_state=0), X, y, cv=LabeledKFold(random_state=0))
+    >>> bool(scores.mean() > 0.9)
+    True
+    """
+
+    _splitter: type[KFold | StratifiedKFold] = KFold
+
     def __init__(
         self,
         n_splits: int = 5,
@@ -25,8 +53,6 @@ class _LabeledSplitter(BaseCrossValidator):
         self.shuffle = shuffle
         self.missing_label = missing_label
         self.random_state = random_state
-
-    _splitter: type[KFold | StratifiedKFold]
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """The number of folds; the arguments are there for compatibility."""
@@ -61,54 +87,16 @@ class _LabeledSplitter(BaseCrossValidator):
         seed = self.random_state if self.shuffle else None
         folds = self._splitter(self.n_splits, shuffle=self.shuffle, random_state=seed)
         order = check_random_state(self.random_state if self.shuffle else 0)
-        for train, test in folds.split(labeled, self._strata(y[labeled])):
+        strata = None
+        if self._splitter is StratifiedKFold:
+            strata = np.unique(np.array(y[labeled].tolist()), return_inverse=True)[1]
+        for train, test in folds.split(labeled, strata):
             rows = np.concatenate([labeled[train], unlabeled])
             yield order.permutation(rows), labeled[test]
 
-    def _strata(self, y: np.ndarray) -> np.ndarray | None:
-        return None
 
-
-class LabeledKFold(_LabeledSplitter):
-    """K folds over the labeled rows; every unlabeled row is in every training set.
-
-    With it GridSearchCV, cross_val_score and learning_curve work on a table with unlabeled rows. A
-    plain KFold would score on rows that have no label.
-
-    Parameters
-    ----------
-    n_splits : int, default=5
-    shuffle : bool, default=True
-    missing_label : object, optional
-        A value that marks a row without a label, beside None, NaN and pandas.NA.
-    random_state : int, RandomState or None
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.model_selection import cross_val_score
-    >>> from twinviews import LabeledKFold, XNVRegressor
-    >>> X = np.random.default_rng(0).normal(size=(1000, 3))
-    >>> y = np.full(1000, np.nan)
-    >>> y[:60] = np.sin(X[:60, 0]) + X[:60, 1]
-    >>> scores = cross_val_score(XNVRegressor(random_state=0), X, y, cv=LabeledKFold(random_state=0))
-    >>> bool(scores.mean() > 0.9)
-    True
-    """
-
-    _splitter = KFold
-
-
-class LabeledStratifiedKFold(_LabeledSplitter):
-    """Like :class:`LabeledKFold`, with the classes in equal shares in every fold.
-
-    Parameters
-    ----------
-    n_splits : int, default=5
-    shuffle : bool, default=True
-    missing_label : object, optional
-        A value that marks a row without a label, beside None, NaN and pandas.NA.
-    random_state : int, RandomState or None
+class LabeledStratifiedKFold(LabeledKFold):
+    """Like :class:`LabeledKFold`, with the classes in equal shares in every fold; the same parameters.
 
     Examples
     --------
@@ -121,6 +109,3 @@ class LabeledStratifiedKFold(_LabeledSplitter):
     """
 
     _splitter = StratifiedKFold
-
-    def _strata(self, y: np.ndarray) -> np.ndarray:
-        return np.unique(np.array(y.tolist()), return_inverse=True)[1]

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from twinviews.plots.style import axes_or_new, finish, legend_above, line_looks, next_colour
+from twinviews.plots.style import Display, legend_above, next_colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class CorrelationSpectrumDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class CorrelationSpectrumDisplay(Display):
     """Canonical correlations of the two views, the largest first, with the effective dimension.
 
     If the curve falls early, the views agree on few directions, and the labels have few coefficients to
@@ -51,54 +53,9 @@ class CorrelationSpectrumDisplay:
     True
     """
 
-    def __init__(
-        self,
-        *,
-        correlations: np.ndarray,
-        effective_dimension: float,
-        estimator_name: str | None = None,
-    ) -> None:
-        self.correlations = correlations
-        self.effective_dimension = effective_dimension
-        self.estimator_name = estimator_name
-
-    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw the correlations.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        name : str, optional
-            For the legend, in place of ``estimator_name``.
-        **kwargs : dict
-            For the line of the correlations, as in matplotlib's ``plot``.
-
-        Returns
-        -------
-        self
-        """
-        ax = axes_or_new(ax)
-        name = self.estimator_name if name is None else name
-        label = "correlation" if name is None else f"{name}: correlation"
-        looks = line_looks(
-            kwargs, color=next_colour(ax), marker=".", markersize=4, linewidth=1, label=label
-        )
-        direction = np.arange(1, len(self.correlations) + 1)
-        (self.line_,) = ax.plot(direction, self.correlations, **looks)
-        self.dimension_line_ = ax.axvline(
-            self.effective_dimension,
-            color=self.line_.get_color(),
-            linestyle="--",
-            linewidth=1,
-            label=f"effective dimension {self.effective_dimension:.1f}, the sum of their squares",
-        )
-        ax.set_ylim(0, 1.03)
-        ax.set_xlim(left=0, auto=None)
-        ax.locator_params(axis="x", integer=True)
-        legend_above(ax)
-        finish(self, ax, "direction, the most correlated first", "correlation of the two views")
-        return self
+    correlations: np.ndarray
+    effective_dimension: float
+    estimator_name: str | None = None
 
     @classmethod
     def from_estimator(
@@ -111,13 +68,8 @@ class CorrelationSpectrumDisplay:
         estimator : fitted estimator with ``correlations_``
         name : str, optional
             For the legend; the name of the estimator's class if not given.
-        ax : matplotlib Axes, optional
-        **kwargs : dict
-            For the line, as in matplotlib's ``plot``.
-
-        Returns
-        -------
-        CorrelationSpectrumDisplay
+        ax, **kwargs
+            As in :meth:`plot`.
         """
         fitted = estimator[-1] if isinstance(estimator, Pipeline) else estimator
         check_is_fitted(fitted)
@@ -132,3 +84,27 @@ class CorrelationSpectrumDisplay:
             estimator_name=type(fitted).__name__ if name is None else name,
         )
         return display.plot(ax, **kwargs)
+
+    def _draw(self, ax: Axes, name: str | None, looks: dict[str, Any]) -> None:
+        label = "correlation" if name is None else f"{name}: correlation"
+        ours = {
+            "color": next_colour(ax),
+            "marker": ".",
+            "markersize": 4,
+            "linewidth": 1,
+            "label": label,
+        }
+        direction = np.arange(1, len(self.correlations) + 1)
+        (self.line_,) = ax.plot(direction, self.correlations, **{**ours, **looks})
+        self.dimension_line_ = ax.axvline(
+            self.effective_dimension,
+            color=self.line_.get_color(),
+            linestyle="--",
+            linewidth=1,
+            label=f"effective dimension {self.effective_dimension:.1f}, the sum of their squares",
+        )
+        ax.set_ylim(0, 1.03)
+        ax.set_xlim(left=0, auto=None)
+        ax.locator_params(axis="x", integer=True)
+        legend_above(ax)
+        ax.set(xlabel="direction, the most correlated first", ylabel="correlation of the two views")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,22 +12,14 @@ from sklearn.utils import check_consistent_length, check_random_state
 from twinviews.evaluation.draws import missing_label_of
 from twinviews.evaluation.measures import share_inside
 from twinviews.passes.targets import read_numbers
-from twinviews.plots.style import (
-    BLUE,
-    GREY,
-    LIGHT_GREY,
-    VERMILION,
-    axes_or_new,
-    finish,
-    legend_above,
-    line_looks,
-)
+from twinviews.plots.style import BLUE, GREY, LIGHT_GREY, VERMILION, Display, legend_above
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class IntervalDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class IntervalDisplay(Display):
     """True values against predictions, each row with its interval; values outside are highlighted.
 
     Parameters
@@ -62,82 +55,19 @@ class IntervalDisplay:
     0.89
     """
 
-    def __init__(
-        self,
-        *,
-        y_true: np.ndarray,
-        y_pred: np.ndarray,
-        intervals: np.ndarray,
-        coverage: float,
-        shown: np.ndarray | None = None,
-    ) -> None:
-        self.y_true = y_true
-        self.y_pred = y_pred
-        self.intervals = intervals
-        self.coverage = coverage
-        self.shown = shown
+    y_true: np.ndarray
+    y_pred: np.ndarray
+    intervals: np.ndarray
+    coverage: float
+    shown: np.ndarray | None = None
 
     @property
     def share_inside(self) -> float:
         return share_inside(self.y_true, *self.intervals.T)
 
-    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw true values and intervals.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        name : str, optional
-            Title of the legend.
-        **kwargs : dict
-            For the marks of the true values, as in matplotlib's ``plot``.
-
-        Returns
-        -------
-        self
-        """
-        ax = axes_or_new(ax)
-        rows = np.arange(len(self.y_true)) if self.shown is None else self.shown
-        truth, predicted = self.y_true[rows], self.y_pred[rows]
-        low, high = self.intervals[rows].T
-        inside = (low <= truth) & (truth <= high)
-        ends = np.concatenate([low, high, truth])
-        edge = ends[np.isfinite(ends)]
-        # An unbounded interval, as with too few labels, reaches the edges of the picture.
-        self.bars_ = ax.vlines(
-            predicted,
-            np.maximum(low, edge.min()),
-            np.minimum(high, edge.max()),
-            color=LIGHT_GREY,
-            linewidth=0.6,
-            zorder=1,
-        )
-        ax.axline((float(predicted.mean()),) * 2, slope=1, color=GREY, linewidth=0.8, linestyle="--")
-        looks = line_looks(kwargs, marker="o", markersize=3.5, linestyle="none")
-        share, n = self.share_inside, len(self.y_true)
-        words = f"inside the {self.coverage:.0%} interval: {share:.1%} of {n:,} rows"
-        blue = {"color": BLUE, "label": words, **looks}
-        red = {"color": VERMILION, "label": f"outside: {1 - share:.1%}", **looks}
-        (self.inside_,) = ax.plot(predicted[inside], truth[inside], **blue)
-        (self.outside_,) = ax.plot(predicted[~inside], truth[~inside], **red)
-        legend_above(ax, title=name)
-        finish(self, ax, "predicted", "true value, and interval")
-        return self
-
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        coverage: float = 0.9,
-        subsample: int | None = 200,
-        random_state: Any = None,
-        name: str | None = None,
-        ax: Axes | None = None,
-        **kwargs: Any,
+        cls, estimator: Any, X: Any, y: Any, *, coverage: float = 0.9, **kwargs: Any
     ) -> Self:
         """The display of a fitted regressor on rows that it has not seen.
 
@@ -149,21 +79,13 @@ class IntervalDisplay:
             True values; a row without one is passed over.
         coverage : float, default=0.9
             The share of rows that the intervals are to hold.
-        subsample : int or None, default=200
-            Rows to draw; None draws all.
-        random_state : int, RandomState or None, default=None
-            Seed of the choice of rows to draw.
-        name : str, optional
-            Title of the legend.
-        ax : matplotlib Axes, optional
         **kwargs : dict
-            For the marks of the true values, as in matplotlib's ``plot``.
-
-        Returns
-        -------
-        IntervalDisplay
+            ``subsample``, ``random_state``, ``name``, ``ax`` and looks, as in :meth:`from_predictions`.
         """
-        fitted, rows = _last_step(estimator, X)
+        fitted = estimator
+        if isinstance(estimator, Pipeline):
+            fitted = estimator[-1]
+            X = estimator[:-1].transform(X) if len(estimator) > 1 else X
         if not hasattr(fitted, "predict_interval"):
             raise ValueError(
                 f"{type(fitted).__name__} has no predict_interval. Use a regressor of twinviews, or "
@@ -171,13 +93,9 @@ class IntervalDisplay:
             )
         return cls.from_predictions(
             read_numbers(y, missing_label_of(fitted)),
-            fitted.predict(rows),
-            fitted.predict_interval(rows, coverage=coverage),
+            fitted.predict(X),
+            fitted.predict_interval(X, coverage=coverage),
             coverage=coverage,
-            subsample=subsample,
-            random_state=random_state,
-            name=name,
-            ax=ax,
             **kwargs,
         )
 
@@ -211,13 +129,8 @@ class IntervalDisplay:
             Seed of the choice of rows to draw.
         name : str, optional
             Title of the legend.
-        ax : matplotlib Axes, optional
-        **kwargs : dict
-            For the marks of the true values, as in matplotlib's ``plot``.
-
-        Returns
-        -------
-        IntervalDisplay
+        ax, **kwargs
+            As in :meth:`plot`.
         """
         truth, predicted = read_numbers(y_true), np.asarray(y_pred, dtype=np.float64)
         ends = np.asarray(intervals, dtype=np.float64)
@@ -237,10 +150,23 @@ class IntervalDisplay:
         display = cls(y_true=truth, y_pred=predicted, intervals=ends, coverage=coverage, shown=shown)
         return display.plot(ax, name=name, **kwargs)
 
-
-def _last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """The estimator that predicts, and X as the steps before it transform it."""
-    if not isinstance(estimator, Pipeline):
-        return estimator, X
-    before = estimator[:-1]
-    return estimator[-1], before.transform(X) if before.steps else X
+    def _draw(self, ax: Axes, name: str | None, looks: dict[str, Any]) -> None:
+        rows = slice(None) if self.shown is None else self.shown
+        truth, predicted = self.y_true[rows], self.y_pred[rows]
+        low, high = self.intervals[rows].T
+        inside = (low <= truth) & (truth <= high)
+        ends = np.concatenate([low, high, truth])
+        # An unbounded interval, as with too few labels, reaches the edges of the picture.
+        edge = ends[np.isfinite(ends)]
+        low, high = np.maximum(low, edge.min()), np.minimum(high, edge.max())
+        self.bars_ = ax.vlines(predicted, low, high, color=LIGHT_GREY, linewidth=0.6, zorder=1)
+        ax.axline((float(predicted.mean()),) * 2, slope=1, color=GREY, linewidth=0.8, linestyle="--")
+        share, n = self.share_inside, len(self.y_true)
+        words = f"inside the {self.coverage:.0%} interval: {share:.1%} of {n:,} rows"
+        looks = {"marker": "o", "markersize": 3.5, "linestyle": "none", **looks}
+        blue = {"color": BLUE, "label": words, **looks}
+        red = {"color": VERMILION, "label": f"outside: {1 - share:.1%}", **looks}
+        (self.inside_,) = ax.plot(predicted[inside], truth[inside], **blue)
+        (self.outside_,) = ax.plot(predicted[~inside], truth[~inside], **red)
+        legend_above(ax, title=name)
+        ax.set(xlabel="predicted", ylabel="true value, and interval")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -10,13 +11,14 @@ import numpy as np
 from twinviews.evaluation.confidence import CONFIDENCE
 from twinviews.evaluation.draws import Case, LabeledTable, Measure, errors_over_draws, make_draws
 from twinviews.evaluation.paired_comparison import Paired, paired_ratio
-from twinviews.plots.style import BLUE, GREY, axes_or_new, finish, line_looks
+from twinviews.plots.style import BLUE, GREY, Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class MethodComparisonDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class MethodComparisonDisplay(Display):
     """Errors of several methods over that of one of them, with confidence intervals.
 
     In each draw all methods have the same labels and the same test rows. Draws differ much more than
@@ -59,55 +61,15 @@ class MethodComparisonDisplay:
     ['level', 'win']
     """
 
-    def __init__(
-        self, *, names: Sequence[str], errors: np.ndarray, baseline: str, error_name: str = "error"
-    ) -> None:
-        self.names = names
-        self.errors = errors
-        self.baseline = baseline
-        self.error_name = error_name
+    names: Sequence[str]
+    errors: np.ndarray
+    baseline: str
+    error_name: str = "error"
 
     @property
     def comparisons(self) -> list[Paired]:
         theirs = self.errors[list(self.names).index(self.baseline)]
         return [paired_ratio(ours, theirs) for ours in self.errors]
-
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw the comparison.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        **kwargs : dict
-            For the marks, as in matplotlib's ``plot``.
-
-        Returns
-        -------
-        self
-        """
-        ax = axes_or_new(ax)
-        mean = self.errors.mean(axis=1)
-        order = np.argsort(mean, kind="stable")
-        place = np.arange(len(order))
-        ratio, low, high = np.array(self.comparisons)[order].T
-        looks = line_looks(kwargs, color=BLUE, marker="o", linestyle="none")
-        (self.marks_,) = ax.plot(ratio, place, **looks)
-        # A single draw has no interval, nor has the baseline against itself.
-        bounded = np.isfinite(high) & (low < high)
-        self.bars_ = ax.hlines(
-            place[bounded], low[bounded], high[bounded], color=self.marks_.get_color(), linewidth=1.5
-        )
-        ax.axvline(1, color=GREY, linewidth=0.8, linestyle="--", zorder=0)
-        ax.set_yticks(place, [f"{self.names[j]} ({mean[j]:.3g})" for j in order])
-        ax.set_ylim(len(order) - 0.5, -0.5)
-        finish(
-            self,
-            ax,
-            f"{self.error_name} over that of {self.baseline}, with {CONFIDENCE:.0%} interval\n"
-            f"(in brackets: its mean over {self.errors.shape[1]} draws)",
-        )
-        return self
 
     @classmethod
     def from_estimators(
@@ -126,39 +88,20 @@ class MethodComparisonDisplay:
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Fit copies of all estimators in the same draws, and compare their errors.
+        """The display of copies of all estimators, fitted in the same draws.
 
         Parameters
         ----------
         estimators : dict of name to estimator
-            All classifiers, or all regressors. They need not be fitted, and are not changed. One
-            without a parameter ``missing_label``, such as those of scikit-learn, is given the labeled
-            rows alone.
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Labels, missing ones marked as in ``fit``.
+            All classifiers, or all regressors.
         n_labels : int, optional
             Labels that are kept; all that are not for testing if not given.
         n_draws : int, default=10
             Random choices of test rows and labels.
-        test_size : float or int, default=0.3
-            Share or number of the labeled rows that are kept for testing.
         baseline : str, optional
             Name of the method that the others are set against; the first if not given.
-        measure : function of the true and the predicted values, optional
-            Error, lower is better. If not given: for classes the share of wrong ones, for numbers the
-            mean squared error over the variance of the truth.
-        random_state : int, RandomState or None, default=None
-            Seed of the draws.
-        n_jobs : int, optional
-            Fits side by side, as in scikit-learn.
-        ax : matplotlib Axes, optional
-        **kwargs : dict
-            For the marks, as in matplotlib's ``plot``.
-
-        Returns
-        -------
-        MethodComparisonDisplay
+        X, y, test_size, measure, random_state, n_jobs, ax, **kwargs
+            As in :meth:`LabelCurveDisplay.from_estimator`.
         """
         names = list(estimators)
         baseline = names[0] if baseline is None else baseline
@@ -175,3 +118,23 @@ class MethodComparisonDisplay:
             error_name=table.error_name(measure),
         )
         return display.plot(ax, **kwargs)
+
+    def _draw(self, ax: Axes, name: str | None, looks: dict[str, Any]) -> None:
+        mean = self.errors.mean(axis=1)
+        order = np.argsort(mean, kind="stable")
+        place = np.arange(len(order))
+        ratio, low, high = np.array(self.comparisons)[order].T
+        looks = {"color": BLUE, "marker": "o", "linestyle": "none", **looks}
+        (self.marks_,) = ax.plot(ratio, place, **looks)
+        # A single draw has no interval, nor has the baseline against itself.
+        bounded = np.isfinite(high) & (low < high)
+        self.bars_ = ax.hlines(
+            place[bounded], low[bounded], high[bounded], color=self.marks_.get_color(), linewidth=1.5
+        )
+        ax.axvline(1, color=GREY, linewidth=0.8, linestyle="--", zorder=0)
+        ax.set_yticks(place, [f"{self.names[j]} ({mean[j]:.3g})" for j in order])
+        ax.set_ylim(len(order) - 0.5, -0.5)
+        ax.set_xlabel(
+            f"{self.error_name} over that of {self.baseline}, with {CONFIDENCE:.0%} interval\n"
+            f"(in brackets: its mean over {self.errors.shape[1]} draws)",
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils import check_consistent_length
 from twinviews.evaluation.draws import missing_label_of
 from twinviews.evaluation.measures import CalibrationBins, calibration_bins
 from twinviews.passes.targets import as_array, missing_labels, read_classes
-from twinviews.plots.style import GREY, axes_or_new, finish, legend_above, line_looks, next_colour
+from twinviews.plots.style import GREY, Display, legend_above, next_colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 _LARGEST_MARK, _SMALLEST_MARK = 500, 12
 
 
-class ReliabilityDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class ReliabilityDisplay(Display):
     """Accuracy of a classifier against its predicted probability.
 
     Rows are put in bins by the probability of their most likely class. On the diagonal a classifier
@@ -54,73 +56,16 @@ class ReliabilityDisplay:
     0.0
     """
 
-    def __init__(self, *, bins: CalibrationBins, estimator_name: str | None = None) -> None:
-        self.bins = bins
-        self.estimator_name = estimator_name
+    bins: CalibrationBins
+    estimator_name: str | None = None
 
     @property
     def calibration_error(self) -> float:
         return self.bins.error
 
-    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw the diagram; several classifiers may share axes.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        name : str, optional
-            For the legend, in place of ``estimator_name``.
-        **kwargs : dict
-            For the line, as in matplotlib's ``plot``.
-
-        Returns
-        -------
-        self
-        """
-        ax = axes_or_new(ax)
-        name = self.estimator_name if name is None else name
-        filled = self.bins.counts > 0
-        confidence, accuracy = self.bins.confidence[filled], self.bins.accuracy[filled]
-        counts = self.bins.counts[filled]
-        label = f"calibration error {self.calibration_error:.3f}, {counts.sum():,} rows"
-        looks = line_looks(
-            kwargs,
-            color=next_colour(ax),
-            linewidth=1,
-            label=label if name is None else f"{name}: {label}",
-        )
-        perfect = "as sure as right"
-        if perfect not in ax.get_legend_handles_labels()[1]:
-            ax.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle="--", label=perfect)
-        (self.line_,) = ax.plot(confidence, accuracy, **looks)
-        self.marks_ = ax.scatter(
-            confidence,
-            accuracy,
-            s=np.maximum(_LARGEST_MARK * counts / counts.sum(), _SMALLEST_MARK),
-            color=self.line_.get_color(),
-            alpha=0.5,
-            linewidth=0,
-        )
-        for x, y, count in zip(confidence, accuracy, counts, strict=True):
-            ax.annotate(f"{count:,}", (x, y), xytext=(0, -14), textcoords="offset points", ha="center")
-        ax.set_xlim(0, 1.03)
-        ax.set_ylim(0, 1.03)
-        legend_above(ax)
-        finish(self, ax, "probability of the most likely class", "share of the rows that are of it")
-        return self
-
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        n_bins: int = 10,
-        name: str | None = None,
-        ax: Axes | None = None,
-        **kwargs: Any,
+        cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, **kwargs: Any
     ) -> Self:
         """The display of a fitted classifier with ``predict_proba`` on rows that it has not seen.
 
@@ -130,17 +75,10 @@ class ReliabilityDisplay:
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
             True classes; a row without one is passed over.
-        n_bins : int, default=10
-            Bins of equal width.
         name : str, optional
             For the legend; the name of the estimator's class if not given.
-        ax : matplotlib Axes, optional
         **kwargs : dict
-            For the line, as in matplotlib's ``plot``.
-
-        Returns
-        -------
-        ReliabilityDisplay
+            ``n_bins``, ``ax`` and looks, as in :meth:`from_predictions`.
         """
         if not hasattr(estimator, "predict_proba"):
             raise ValueError(
@@ -153,9 +91,7 @@ class ReliabilityDisplay:
             truth,
             estimator.predict_proba(X),
             classes=estimator.classes_,
-            n_bins=n_bins,
             name=type(estimator).__name__ if name is None else name,
-            ax=ax,
             **kwargs,
         )
 
@@ -183,15 +119,8 @@ class ReliabilityDisplay:
             What the columns of ``y_prob`` are; the sorted classes of ``y_true`` if not given.
         n_bins : int, default=10
             Bins of equal width.
-        name : str, optional
-            For the legend.
-        ax : matplotlib Axes, optional
-        **kwargs : dict
-            For the line, as in matplotlib's ``plot``.
-
-        Returns
-        -------
-        ReliabilityDisplay
+        name, ax, **kwargs
+            As in :meth:`plot`.
         """
         p = np.asarray(y_prob, dtype=np.float64)
         if p.ndim == 1:
@@ -212,3 +141,21 @@ class ReliabilityDisplay:
         positions = np.array([place.get(label, -1) for label in truth.labels.tolist()])
         bins = calibration_bins(positions[truth.code[known]], p[known], n_bins)
         return cls(bins=bins, estimator_name=name).plot(ax, **kwargs)
+
+    def _draw(self, ax: Axes, name: str | None, looks: dict[str, Any]) -> None:
+        confidence, accuracy, counts = (column[self.bins.counts > 0] for column in self.bins)
+        label = f"calibration error {self.calibration_error:.3f}, {counts.sum():,} rows"
+        label = label if name is None else f"{name}: {label}"
+        looks = {"color": next_colour(ax), "linewidth": 1, "label": label, **looks}
+        perfect = "as sure as right"
+        if perfect not in ax.get_legend_handles_labels()[1]:
+            ax.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle="--", label=perfect)
+        (self.line_,) = ax.plot(confidence, accuracy, **looks)
+        area = np.maximum(_LARGEST_MARK * counts / counts.sum(), _SMALLEST_MARK)
+        colour = self.line_.get_color()
+        self.marks_ = ax.scatter(confidence, accuracy, s=area, color=colour, alpha=0.5, linewidth=0)
+        for x, y, count in zip(confidence, accuracy, counts, strict=True):
+            ax.annotate(f"{count:,}", (x, y), xytext=(0, -14), textcoords="offset points", ha="center")
+        ax.set(xlim=(0, 1.03), ylim=(0, 1.03))
+        legend_above(ax)
+        ax.set(xlabel="probability of the most likely class", ylabel="share of the rows that are of it")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    import numpy as np
     from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase
 
 # From the palette of Okabe and Ito; greys for the background.
 BLUE, VERMILION, ORANGE, GREEN = "#0072B2", "#D55E00", "#E69F00", "#009E73"
@@ -21,15 +21,46 @@ FILE_STYLE: Any = {
 }
 
 
-def axes_or_new(ax: Axes | None) -> Axes:
-    """The given axes, or those of a new figure."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "For plots matplotlib is needed, which is not installed: pip install twinviews[plots]"
-        ) from error
-    return plt.subplots(layout="constrained")[1] if ax is None else ax
+class Display:
+    """What all displays have in common: ``plot``, and where it drew."""
+
+    estimator_name: str | None = None
+    ax_: Axes
+    figure_: FigureBase
+
+    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw the display; several may share axes.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        name : str, optional
+            For the legend, in place of ``estimator_name``.
+        **kwargs : dict
+            For the main line or marks, as in matplotlib's ``plot``.
+
+        Returns
+        -------
+        self
+        """
+        try:
+            from matplotlib import cbook, lines, pyplot
+        except ImportError as error:
+            raise ImportError(
+                "For plots matplotlib is needed, which is not installed: pip install twinviews[plots]"
+            ) from error
+        if ax is None:
+            ax = pyplot.subplots(layout="constrained")[1]
+        looks = cbook.normalize_kwargs(kwargs, lines.Line2D)
+        self._draw(ax, self.estimator_name if name is None else name, looks)
+        plain(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _draw(self, ax: Axes, name: str | None, looks: dict[str, Any]) -> None:
+        """Draw on the axes and name them; ``looks`` of the user win over ours."""
+        raise NotImplementedError
 
 
 def plain(ax: Axes) -> None:
@@ -47,27 +78,3 @@ def legend_above(ax: Axes, title: str | None = None) -> None:
     """A legend that hides nothing: over the axes, one line for each entry."""
     place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
     ax.legend(frameon=False, title=title, alignment="left", **place)
-
-
-def finish(display: Any, ax: Axes, x_label: str, y_label: str | None = None) -> None:
-    """Name the axes, remove the box, and let the display know where it was drawn."""
-    ax.set_xlabel(x_label)
-    if y_label is not None:
-        ax.set_ylabel(y_label)
-    plain(ax)
-    display.ax_, display.figure_ = ax, ax.figure
-
-
-def ticks_at(ax: Axes, numbers: np.ndarray) -> None:
-    """Ticks at these numbers of rows only, and errors from zero: heights compare only from there."""
-    ax.set_xticks(numbers, [f"{n:,}" for n in numbers])
-    ax.minorticks_off()
-    ax.set_ylim(bottom=0, auto=None)  # the top still follows what is drawn later
-
-
-def line_looks(given: dict[str, Any], **looks: Any) -> dict[str, Any]:
-    """Properties of a line: ours, unless the user gives them under any of their names."""
-    from matplotlib.cbook import normalize_kwargs
-    from matplotlib.lines import Line2D
-
-    return {**looks, **normalize_kwargs(given, Line2D)}

@@ -7,33 +7,22 @@ import numpy as np
 from twinviews.report.blocks import DataTable, Definitions, Note, PageBlock, Section, SideBySide
 from twinviews.report.charts import Bar, BarChart, Dot, Line, XYChart, axis, bar_axis, share
 from twinviews.report.evidence import Evidence
-from twinviews.report.held_out import HeldOutClasses, HeldOutNumbers
-from twinviews.report.sentences import (
-    axis_ticks,
-    between,
-    calibration,
-    error,
-    gain,
-    how_judged,
-    number,
-    percent,
-    value,
-)
+from twinviews.report.sentences import axis_ticks, between, error, gain, number, percent, value
+from twinviews.report.tasks import COVERAGES, HeldOutClasses, HeldOutNumbers
 
 THIS_MODEL = "this model"
 # Half of a dot on the edge of a picture would be cut off.
 _MARGIN = 0.05
 _MOST_ROWS_LISTED = 200
-_HELD_OUT_COLUMNS = ("row of the table", "true value", "predicted", "residual")
 
 
 def errors_section(evidence: Evidence) -> Section:
     """The error of the model beside those of the baselines."""
     outcome = evidence.outcome
     blocks: list[str | PageBlock] = [
-        how_judged(evidence),
+        _how_judged(evidence),
         _errors_chart(evidence),
-        Definitions(tuple((one.name.capitalize(), one.words) for one in outcome.baselines)),
+        Definitions([(one.name.capitalize(), one.words) for one in outcome.baselines]),
         Note(
             "A dot is the measured error, its line the 95% confidence interval. Methods are compared "
             "row by row, so two methods can differ clearly although their lines overlap: the table of "
@@ -41,20 +30,38 @@ def errors_section(evidence: Evidence) -> Section:
         ),
     ]
     if isinstance(outcome.held_out, HeldOutNumbers):
-        absolute = number(outcome.held_out.mean_absolute_error)
+        absolute = number(np.abs(outcome.held_out.residuals).mean())
         blocks.append(f"The mean absolute error, which weighs large errors less, is {absolute}.")
     return Section("Error compared with simple methods", blocks)
+
+
+def _how_judged(evidence: Evidence) -> str:
+    """How the labels were split into fitting and judging."""
+    outcome, rows = evidence.outcome, evidence.rows
+    if outcome.n_folds == 1:
+        hidden = f"{outcome.n_test} of the {rows.n_labeled_used} labels were hidden at random."
+        fitted = f"The model was fitted on the other {outcome.n_train}"
+    else:
+        hidden = f"The {rows.n_labeled_used} labels were hidden in turn, a fifth at a time."
+        fitted = f"Each time the model was fitted on the others (about {outcome.n_train})"
+    unlabeled = f" and {rows.n_unlabeled_used:,} unlabeled rows" if rows.n_unlabeled_used else ""
+    return (
+        f"{hidden} {fitted}{unlabeled}, and judged on the hidden ones. The baselines were fitted on "
+        f"the same labels and judged on the same rows."
+    )
 
 
 def _errors_chart(evidence: Evidence) -> BarChart:
     outcome = evidence.outcome
     others = [*outcome.baselines, *([] if outcome.alone is None else [outcome.alone])]
-    errors = [(THIS_MODEL, outcome.error), *((other.name, other.error) for other in others)]
-    gains = [("", ""), *(gain(evidence, other) for other in others)]
-    bars = tuple(
-        Bar(name, error(evidence, one.value), one.value, (one.low, one.high), name == THIS_MODEL)
-        for name, one in errors
-    )
+    methods = [
+        (THIS_MODEL, outcome.error, ("", "")),
+        *((other.name, other.error, gain(evidence, other)) for other in others),
+    ]
+    bars = [
+        Bar(name, error(evidence, one.value), one.value, one[1:], name == THIS_MODEL)
+        for name, one, _ in methods
+    ]
     label = "root mean squared error" if evidence.task == "regression" else "share of rows wrong"
     listed = "; ".join(f"{bar.name} {bar.text}" for bar in bars)
     return BarChart(
@@ -63,10 +70,7 @@ def _errors_chart(evidence: Evidence) -> BarChart:
         bar_axis(label, bars, axis_ticks(evidence)),
         bars,
         ("method", "error", "lower end", "upper end", "this model is lower by", "interval of that"),
-        tuple(
-            (name, *(error(evidence, end) for end in one), *gained)
-            for (name, one), gained in zip(errors, gains, strict=True)
-        ),
+        [(name, *(error(evidence, end) for end in one), *gained) for name, one, gained in methods],
     )
 
 
@@ -76,7 +80,6 @@ def unlabeled_section(evidence: Evidence) -> Section:
     outcome, alone = evidence.outcome, evidence.outcome.alone
     if alone is None:
         return Section(title, [f"Not known. {outcome.why_not_alone}"])
-    gained, interval = gain(evidence, alone)
     rows = [
         (name, error(evidence, one.value), between(evidence, one))
         for name, one in ((THIS_MODEL, outcome.error), (alone.name, alone.error))
@@ -96,7 +99,7 @@ def unlabeled_section(evidence: Evidence) -> Section:
             DataTable(
                 "Error with and without the unlabeled rows",
                 ("model", "error", "95% interval"),
-                (*rows, ("gain, row by row", gained, interval)),
+                [*rows, ("gain, row by row", *gain(evidence, alone))],
             ),
             verdict,
         ],
@@ -107,7 +110,7 @@ def mistakes_section(evidence: Evidence) -> Section:
     """Residuals of numbers, or the confusion matrix of classes."""
     held_out = evidence.outcome.held_out
     if isinstance(held_out, HeldOutNumbers):
-        charts = SideBySide((_truth_chart(held_out), _residuals_chart(held_out)))
+        charts = SideBySide(_residual_charts(held_out))
         return Section("Where it is wrong", ["Each dot is a row whose label was hidden.", charts])
     counts = held_out.confusion()
     names = [value(name) for name in evidence.rows.classes]
@@ -122,7 +125,7 @@ def mistakes_section(evidence: Evidence) -> Section:
             DataTable(
                 f"Confusion matrix of {evidence.outcome.n_test} hidden rows",
                 ("true class", *(f"predicted {name}" for name in names), "recall"),
-                tuple(rows),
+                rows,
                 look="confusion",
             ),
             Note("Recall, the last column, is the share of the class that was predicted as such."),
@@ -130,100 +133,100 @@ def mistakes_section(evidence: Evidence) -> Section:
     )
 
 
-def _truth_chart(held_out: HeldOutNumbers) -> XYChart:
-    ends = [*held_out.truth, *held_out.predicted]
-    x, y = axis("predicted", ends, margin=_MARGIN), axis("true value", ends, margin=_MARGIN)
-    flat = min(np.ptp(held_out.predicted), np.ptp(held_out.truth)) == 0
-    r = 0.0 if flat else np.corrcoef(held_out.predicted, held_out.truth)[0, 1]
-    return XYChart(
-        "True values against predictions",
-        f"A dot for each of {len(held_out.truth)} hidden rows. On the line the prediction is right. "
-        f"The correlation of predicted and true values is {r:.2f}.",
-        x,
-        y,
-        _HELD_OUT_COLUMNS,
-        _held_out_rows(held_out),
-        dots=tuple(map(Dot, held_out.predicted, held_out.truth)),
-        reference=Line("prediction is right", ((x.low, x.low), (x.high, x.high))),
-    )
-
-
-def _residuals_chart(held_out: HeldOutNumbers) -> XYChart:
-    residuals = held_out.residuals
-    x = axis("predicted", held_out.predicted, margin=_MARGIN)
+def _residual_charts(held_out: HeldOutNumbers) -> list[XYChart]:
+    """True values, and residuals, against predictions."""
+    truth, predicted, residuals = held_out.truth, held_out.predicted, held_out.residuals
+    dots = f"A dot for each of {len(truth)} hidden rows"
+    flat = min(np.ptp(predicted), np.ptp(truth)) == 0
+    r = 0.0 if flat else np.corrcoef(predicted, truth)[0, 1]
     low, middle, high = (number(end) for end in np.quantile(residuals, [0.05, 0.5, 0.95]))
-    return XYChart(
-        "Residuals against predictions",
-        f"A dot for each of {len(residuals)} hidden rows: above the line the prediction was too low. "
-        f"The median residual is {middle}; nine in ten lie from {low} to {high}.",
-        x,
-        axis("true value less prediction", residuals, zero=True, margin=_MARGIN),
-        _HELD_OUT_COLUMNS,
-        _held_out_rows(held_out),
-        dots=tuple(map(Dot, held_out.predicted, residuals)),
-        reference=Line("prediction is right", ((x.low, 0), (x.high, 0))),
-    )
-
-
-def _held_out_rows(held_out: HeldOutNumbers) -> tuple[tuple[str, ...], ...]:
-    """The hidden rows, the largest residuals first."""
-    columns = np.stack([held_out.truth, held_out.predicted, held_out.residuals], axis=1)
-    order = np.argsort(-np.abs(held_out.residuals), kind="stable")[:_MOST_ROWS_LISTED]
-    return tuple((str(held_out.number[j]), *map(number, columns[j])) for j in order)
+    largest_first = np.argsort(-np.abs(residuals), kind="stable")[:_MOST_ROWS_LISTED]
+    columns = ("row of the table", "true value", "predicted", "residual")
+    cells = np.stack([truth, predicted, residuals], axis=1)
+    rows = [(str(held_out.number[j]), *map(number, cells[j])) for j in largest_first]
+    both, across = [*truth, *predicted], axis("predicted", predicted, margin=_MARGIN)
+    x = axis("predicted", both, margin=_MARGIN)
+    return [
+        XYChart(
+            "True values against predictions",
+            f"{dots}. On the line the prediction is right. The correlation of predicted and true "
+            f"values is {r:.2f}.",
+            x,
+            x._replace(label="true value"),
+            columns,
+            rows,
+            dots=list(map(Dot, predicted, truth)),
+            reference=Line("prediction is right", [(x.low, x.low), (x.high, x.high)]),
+        ),
+        XYChart(
+            "Residuals against predictions",
+            f"{dots}: above the line the prediction was too low. The median residual is {middle}; nine "
+            f"in ten lie from {low} to {high}.",
+            across,
+            axis("true value less prediction", residuals, zero=True, margin=_MARGIN),
+            columns,
+            rows,
+            dots=list(map(Dot, predicted, residuals)),
+            reference=Line("prediction is right", [(across.low, 0), (across.high, 0)]),
+        ),
+    ]
 
 
 def uncertainty_section(evidence: Evidence) -> Section:
     """Whether intervals hold what they promise, or probabilities what they say."""
     held_out = evidence.outcome.held_out
     if isinstance(held_out, HeldOutNumbers):
-        chart = _coverage_chart(held_out)
+        finding, chart = _coverage(held_out)
         meaning = "The true value should be inside the interval as often as promised."
     else:
-        chart = _reliability_chart(held_out)
+        finding, chart = _reliability(held_out)
         meaning = "Hidden rows are grouped by the probability of the predicted class."
     note = Note(f"{meaning} Vertical lines are 95% confidence intervals.")
-    return Section("Can its uncertainty be trusted?", [calibration(evidence), chart, note])
+    return Section("Can its uncertainty be trusted?", [finding, chart, note])
 
 
-def _coverage_chart(held_out: HeldOutNumbers) -> XYChart:
+def _coverage(held_out: HeldOutNumbers) -> tuple[str, XYChart]:
     coverage = held_out.coverage()
-    x, y = axis("promised", [0.4, 1.0], write=share), axis("observed", [0, 1], write=share)
+    ninety = coverage[COVERAGES.index(0.9)]
+    observed, low, high = map(percent, ninety.inside)
+    holds = ninety.inside.low <= ninety.promised <= ninety.inside.high
+    finding = (
+        f"Its 90% intervals contained the true value of {observed} of the hidden rows (95% interval: "
+        f"{low} to {high}): {'as promised, within chance' if holds else 'not as promised'}. Their mean "
+        f"width is {number(ninety.width)}."
+    )
     listed = "; ".join(f"{one.promised:.0%}: {percent(one.inside.value)}" for one in coverage)
-    return XYChart(
+    return finding, XYChart(
         "Prediction intervals: promised and observed coverage",
         f"For intervals of each promised coverage, the share of hidden rows inside. {listed}.",
-        x,
-        y,
+        axis("promised", [0.4, 1.0], write=share),
+        axis("observed", [0, 1], write=share),
         ("promised", "observed", "lower end", "upper end", "mean width"),
-        tuple(
-            (f"{one.promised:.0%}", *map(percent, one.inside), number(one.width)) for one in coverage
-        ),
-        dots=tuple(
-            Dot(one.promised, one.inside.value, (one.inside.low, one.inside.high)) for one in coverage
-        ),
-        reference=Line("observed as promised", ((x.low, x.low), (x.high, x.high))),
+        [(f"{one.promised:.0%}", *map(percent, one.inside), number(one.width)) for one in coverage],
+        dots=[Dot(one.promised, one.inside.value, one.inside[1:]) for one in coverage],
+        reference=Line("observed as promised", [(0.4, 0.4), (1, 1)]),
     )
 
 
-def _reliability_chart(held_out: HeldOutClasses) -> XYChart:
+def _reliability(held_out: HeldOutClasses) -> tuple[str, XYChart]:
+    finding = (
+        f"Its probabilities are off by {percent(held_out.calibration_error)} on average (expected "
+        f"calibration error): of rows predicted with 80% probability, about 80% should be right."
+    )
     bins = held_out.reliability()
     least = min(0.5, *(one.confidence for one in bins), 1.0)
-    x = axis("probability of the predicted class", [least, 1], write=share)
     listed = "; ".join(
         f"{one.n_rows} rows of mean probability {percent(one.confidence)}, "
         f"{percent(one.accuracy.value)} right"
         for one in bins
     )
-    return XYChart(
+    return finding, XYChart(
         "Predicted probability and accuracy",
         f"Hidden rows in groups of similar probability: {listed}.",
-        x,
+        axis("probability of the predicted class", [least, 1], write=share),
         axis("share that is right", [0, 1], write=share),
         ("rows", "mean probability", "share right", "lower end", "upper end"),
-        tuple((str(one.n_rows), percent(one.confidence), *map(percent, one.accuracy)) for one in bins),
-        dots=tuple(
-            Dot(one.confidence, one.accuracy.value, (one.accuracy.low, one.accuracy.high))
-            for one in bins
-        ),
-        reference=Line("perfectly calibrated", ((least, least), (1, 1))),
+        [(str(one.n_rows), percent(one.confidence), *map(percent, one.accuracy)) for one in bins],
+        dots=[Dot(one.confidence, one.accuracy.value, one.accuracy[1:]) for one in bins],
+        reference=Line("perfectly calibrated", [(least, least), (1, 1)]),
     )

@@ -10,8 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-Maker = Callable[[Any], "Section | None"]
-
 
 class PageBlock(Protocol):
     """Something to show; its template reads it by the name ``block``."""
@@ -27,6 +25,9 @@ class Section:
     blocks: Sequence[str | PageBlock]
 
 
+Maker = Callable[[Any], Section | None]
+
+
 @dataclass(frozen=True)
 class Note:
     """A paragraph in a softer colour: how to read what is above it."""
@@ -39,7 +40,7 @@ class Note:
 class Definitions:
     """A list of names, each with what it means."""
 
-    items: tuple[tuple[str, str], ...]
+    items: Sequence[tuple[str, str]]
     template: ClassVar[str] = "definitions.html.jinja"
 
 
@@ -47,7 +48,7 @@ class Definitions:
 class SideBySide:
     """Charts beside one another where the screen is wide enough."""
 
-    charts: tuple[PageBlock, ...]
+    charts: Sequence[PageBlock]
     template: ClassVar[str] = "side_by_side.html.jinja"
 
 
@@ -58,8 +59,8 @@ class DataTable:
     Parameters
     ----------
     title : str
-    columns : tuple of str
-    rows : tuple of tuples of str
+    columns : sequence of str
+    rows : sequence of sequences of str
     of_text : bool
         Whether the cells are text, aligned to the left; numbers are aligned to the right.
     look : {"", "wide", "explained", "confusion"}
@@ -70,8 +71,8 @@ class DataTable:
     """
 
     title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
     of_text: bool = False
     look: str = ""
     folded: str = ""

@@ -5,7 +5,7 @@ Marks are placed in percent of the axes and text keeps its size, so a chart can 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -20,7 +20,7 @@ class Axis(NamedTuple):
     label: str
     low: float
     high: float
-    ticks: tuple[tuple[float, str], ...]  # value, and how it is written
+    ticks: Sequence[tuple[float, str]]  # value, and how it is written
 
     def at(self, value: float) -> float:
         """Percent of the way from the lower end; values outside the axis are put on its edge."""
@@ -47,9 +47,9 @@ class BarChart:
     title: str
     description: str  # for readers who cannot see it
     axis: Axis
-    bars: tuple[Bar, ...]
-    columns: tuple[str, ...]  # of the table of its numbers
-    rows: tuple[tuple[str, ...], ...]
+    bars: Sequence[Bar]
+    columns: Sequence[str]  # of the table of its numbers
+    rows: Sequence[Sequence[str]]
     template: ClassVar[str] = "bars.html.jinja"
 
     @property
@@ -59,7 +59,7 @@ class BarChart:
 
 class Line(NamedTuple):
     label: str
-    points: tuple[tuple[float, float], ...]
+    points: Sequence[tuple[float, float]]
 
 
 class Dot(NamedTuple):
@@ -76,10 +76,10 @@ class XYChart:
     description: str  # for readers who cannot see it
     x: Axis
     y: Axis
-    columns: tuple[str, ...]  # of the table of its numbers
-    rows: tuple[tuple[str, ...], ...]
-    dots: tuple[Dot, ...] = ()
-    lines: tuple[Line, ...] = ()
+    columns: Sequence[str]  # of the table of its numbers
+    rows: Sequence[Sequence[str]]
+    dots: Sequence[Dot] = ()
+    lines: Sequence[Line] = ()
     reference: Line | None = None  # what the marks should lie on
     template: ClassVar[str] = "xy.html.jinja"
 
@@ -120,7 +120,7 @@ def axis(
     step = _round_step((high - low) / _TICKS)
     first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
     places = [float(f"{step * count:.12g}") + 0.0 for count in np.arange(first, last + 1)]
-    return Axis(label, low, high, tuple((at, write(at).replace("-", "−")) for at in places))
+    return Axis(label, low, high, [(at, write(at).replace("-", "−")) for at in places])
 
 
 def bar_axis(label: str, bars: Iterable[Bar], write: Callable[[float], str] = plain) -> Axis:
@@ -132,6 +132,5 @@ def bar_axis(label: str, bars: Iterable[Bar], write: Callable[[float], str] = pl
 def _round_step(least: float) -> float:
     """The least of 1, 2 or 5 times a power of ten that is at least so large."""
     power = 10.0 ** np.floor(np.log10(least))
-    return float(
-        next(power * factor for factor in (1, 2, 5, 10) if power * factor >= least * (1 - 1e-9))
-    )
+    factors = (1, 2, 5, 10)
+    return float(next(power * one for one in factors if power * one >= least * (1 - 1e-9)))

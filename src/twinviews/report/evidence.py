@@ -5,28 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from sklearn.base import clone
 
-from twinviews.report.dependence import Dependence, partial_dependence
-from twinviews.report.importance import Importance, importance
-from twinviews.report.rows import Drawn, ReportRows, RowEncoder, Task, read_rows
-from twinviews.report.tasks import ClassificationTask, RegressionTask, ReportTask
+from twinviews import TableEncoder
+from twinviews.report import inspection
+from twinviews.report.rows import Drawn, ReportRows, Task, read_rows
+from twinviews.report.tasks import ClassificationTask, RegressionTask
 from twinviews.report.trial import Say, TrialOutcome, hold_trial
 
-TOP_COLUMNS = 4
-_UNCERTAIN_ROWS = 10
-
-
-@dataclass(frozen=True)
-class UncertainRow:
-    """An unlabeled row with an uncertain prediction."""
-
-    number: int  # in the table, from 1
-    prediction: Any
-    uncertainty: float  # standard deviation, or probability of all other classes
-    values: dict[str, Any]  # raw, by column
+_TOP_COLUMNS = 4
 
 
 @dataclass(frozen=True)
@@ -37,9 +25,9 @@ class Evidence:
     task: Task
     rows: ReportRows
     outcome: TrialOutcome
-    importance: Importance
-    dependence: tuple[Dependence, ...]
-    uncertain: tuple[UncertainRow, ...]  # most uncertain first
+    importance: inspection.Importance
+    dependence: tuple[inspection.Dependence, ...]
+    uncertain: tuple[inspection.UncertainRow, ...]  # most uncertain first
     model: Any  # fitted with every label
     seed: int
 
@@ -48,7 +36,7 @@ def gather(
     table: pa.Table,
     target: str,
     task: Task,
-    encoder: RowEncoder,
+    encoder: TableEncoder,
     estimator: Any,
     *,
     seed: int = 0,
@@ -69,8 +57,9 @@ def gather(
     target : str
         The column to predict.
     task : {"regression", "classification"}
-    encoder : object
-        Turns raw columns into numbers; it is fitted here, on the inputs of all rows.
+    encoder : TableEncoder
+        Turns raw columns into numbers; it is fitted here, on the inputs of all rows. Any object with
+        its ``fit``, ``transform`` and ``columns_`` will do.
     estimator : estimator of twinviews
         Not fitted here; its clones take ``seed`` where they have no ``random_state``.
     seed : int
@@ -80,45 +69,27 @@ def gather(
     drawn : Drawn, optional
         The larger table that this one is a sample of; the report then describes that.
     """
-    missing_label = estimator.get_params()["missing_label"]
+    given = estimator.get_params()
+    missing_label = given["missing_label"]
     rows = read_rows(table, target, task, encoder, missing_label=missing_label, seed=seed, drawn=drawn)
-    estimator = _seeded(estimator, seed)
-    kind: ReportTask = RegressionTask() if task == "regression" else ClassificationTask()
+    # Clones draw the same whenever they are fitted, and their labels are known ones only.
+    seeded = {"random_state": seed} if given.get("random_state", seed) is None else {}
+    estimator = clone(estimator).set_params(missing_label=None, **seeded)
+    kind = RegressionTask() if task == "regression" else ClassificationTask()
     trial = hold_trial(rows, kind, estimator, seed=seed, say=say)
     say("Fitting the model with every label")
     model = clone(estimator).fit(rows.labeled, rows.y, X_unlabeled=rows.unlabeled)
     say("Measuring importance and dependence")
-    weighed = importance(rows, trial, model, seed=seed)
-    top = [column.name for column in weighed.columns[:TOP_COLUMNS]]
+    importance = inspection.permutation_importance(rows, trial, model, seed=seed)
+    top = [column.name for column in importance.columns[:_TOP_COLUMNS]]
     return Evidence(
         target=target,
         task=task,
         rows=rows,
         outcome=trial.outcome,
-        importance=weighed,
-        dependence=partial_dependence(rows, top, kind, encoder, model, seed=seed),
-        uncertain=_uncertain(rows, kind, model),
+        importance=importance,
+        dependence=inspection.partial_dependence(rows, top, encoder, model, seed=seed),
+        uncertain=inspection.most_uncertain(rows, model),
         model=model,
         seed=seed,
     )
-
-
-def _seeded(estimator: Any, seed: int) -> Any:
-    """A clone that draws the same whenever it is fitted, and whose labels are known ones only."""
-    known: dict[str, Any] = {"missing_label": None}
-    if estimator.get_params().get("random_state", seed) is None:
-        known["random_state"] = seed
-    return clone(estimator).set_params(**known)
-
-
-def _uncertain(rows: ReportRows, kind: ReportTask, model: Any) -> tuple[UncertainRow, ...]:
-    if rows.unlabeled is None:
-        return ()
-    predicted, uncertainty = kind.uncertainty(model, rows.unlabeled)
-    found = []
-    for place in np.argsort(-uncertainty, kind="stable")[:_UNCERTAIN_ROWS]:
-        row = len(rows.y) + int(place)
-        (values,) = rows.raw.slice(row, 1).to_pylist()
-        said = rows.classes[int(predicted[place])] if rows.classes else float(predicted[place])
-        found.append(UncertainRow(int(rows.number[row]), said, float(uncertainty[place]), values))
-    return tuple(found)

@@ -12,35 +12,22 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from twinviews._system.visible_text import visible
 from twinviews._system.whole_files import replace_file
-from twinviews.report import sentences
-from twinviews.report.accuracy_sections import (
-    errors_section,
-    mistakes_section,
-    uncertainty_section,
-    unlabeled_section,
-)
+from twinviews.report import accuracy_sections, model_sections, sentences
 from twinviews.report.blocks import Maker
 from twinviews.report.evidence import Evidence
-from twinviews.report.model_sections import (
-    columns_section,
-    dependence_section,
-    uncertain_rows_section,
-    views_section,
-)
-from twinviews.report.table_sections import fit_section, table_section
 
 # In the order of the page. A section is a function of the evidence; None leaves it out.
 SECTIONS: tuple[Maker, ...] = (
-    errors_section,
-    unlabeled_section,
-    mistakes_section,
-    uncertainty_section,
-    columns_section,
-    dependence_section,
-    uncertain_rows_section,
-    views_section,
-    table_section,
-    fit_section,
+    accuracy_sections.errors_section,
+    accuracy_sections.unlabeled_section,
+    accuracy_sections.mistakes_section,
+    accuracy_sections.uncertainty_section,
+    model_sections.columns_section,
+    model_sections.dependence_section,
+    model_sections.uncertain_rows_section,
+    model_sections.views_section,
+    model_sections.table_section,
+    model_sections.fit_section,
 )
 
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from twinviews.evaluation.confidence import Interval
 from twinviews.report.charts import plain, share
 from twinviews.report.evidence import Evidence
-from twinviews.report.held_out import COVERAGES, HeldOutNumbers
 from twinviews.report.trial import ComparedMethod
 
 _DIGITS = 3
@@ -182,50 +181,3 @@ def gain(evidence: Evidence, other: ComparedMethod) -> tuple[str, str]:
         return gained, f"{low} to {high}"
     gained, low, high = (points(end) for end in other.difference)
     return f"{gained} points", f"{low} to {high} percentage points"
-
-
-def how_judged(evidence: Evidence) -> str:
-    """How the labels were split into fitting and judging."""
-    outcome, rows = evidence.outcome, evidence.rows
-    if outcome.n_folds == 1:
-        hidden = f"{outcome.n_test} of the {rows.n_labeled_used} labels were hidden at random."
-        fitted = f"The model was fitted on the other {outcome.n_train}"
-    else:
-        hidden = f"The {rows.n_labeled_used} labels were hidden in turn, a fifth at a time."
-        fitted = f"Each time the model was fitted on the others (about {outcome.n_train})"
-    unlabeled = ""
-    if rows.n_unlabeled_used:
-        unlabeled = f" and {rows.n_unlabeled_used:,} unlabeled rows"
-    return (
-        f"{hidden} {fitted}{unlabeled}, and judged on the hidden ones. The baselines were fitted on "
-        f"the same labels and judged on the same rows."
-    )
-
-
-def only_a_part(evidence: Evidence) -> str:
-    """Which part of a large table the report uses; empty if it uses all of it."""
-    rows = evidence.rows
-    parts = []
-    if rows.n_labeled_used < rows.n_labeled:
-        parts.append(f"{rows.n_labeled_used:,} of the {rows.n_labeled:,} labeled rows")
-    if rows.n_unlabeled_used < rows.n_unlabeled:
-        parts.append(f"{rows.n_unlabeled_used:,} of the {rows.n_unlabeled:,} rows without a label")
-    return f"To save time, this report uses {' and '.join(parts)}, drawn at random." if parts else ""
-
-
-def calibration(evidence: Evidence) -> str:
-    """Whether the model's own statement of its uncertainty holds."""
-    held_out = evidence.outcome.held_out
-    if isinstance(held_out, HeldOutNumbers):
-        ninety = held_out.coverage()[COVERAGES.index(0.9)]
-        holds = ninety.inside.low <= ninety.promised <= ninety.inside.high
-        verdict = "as promised, within chance" if holds else "not as promised"
-        return (
-            f"Its 90% intervals contained the true value of {percent(ninety.inside.value)} of the "
-            f"hidden rows (95% interval: {percent(ninety.inside.low)} to "
-            f"{percent(ninety.inside.high)}): {verdict}. Their mean width is {number(ninety.width)}."
-        )
-    return (
-        f"Its probabilities are off by {percent(held_out.calibration_error)} on average (expected "
-        f"calibration error): of rows predicted with 80% probability, about 80% should be right."
-    )

@@ -1,33 +1,59 @@
-"""Regression and classification: their losses, baselines, and what a model predicts for a row."""
+"""Regression and classification: their baselines and losses, and what is predicted for hidden rows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.metrics import confusion_matrix
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from twinviews import KRRClassifier, KRRRegressor
-from twinviews.evaluation.confidence import (
-    Interval,
-    bootstrap,
-    paired_share_interval,
-    share_interval,
-)
-from twinviews.report.held_out import COVERAGES, HeldOutClasses, HeldOutNumbers
+from twinviews.evaluation.confidence import Interval, bootstrap, paired_share_interval, share_interval
+from twinviews.evaluation.measures import calibration_bins
 
+COVERAGES = (0.5, 0.8, 0.9, 0.95)
 _ALPHAS = 10.0 ** np.arange(-3, 4.1, 0.5)
 _LINEAR = "a weighted sum of the columns, from the labeled rows alone"
 
+Baseline = tuple[str, str, Any]  # name, what it is, model with fit and predict
+Asked = Iterable[tuple[Any, np.ndarray]]  # models, and the rows that each is to predict
 
-class Baseline(NamedTuple):
-    name: str
-    words: str
-    model: Any  # with fit and predict
+
+class Coverage(NamedTuple):
+    promised: float
+    inside: Interval  # share of the rows whose true value is in their interval
+    width: float  # mean over the rows
+
+
+@dataclass(frozen=True)
+class HeldOutNumbers:
+    """Predictions for the rows whose labels were hidden, beside their true values."""
+
+    number: np.ndarray  # (n,) of each row in the table, from 1
+    truth: np.ndarray  # (n,)
+    predicted: np.ndarray  # (n,)
+    intervals: np.ndarray  # (coverages, n, 2)
+
+    @property
+    def residuals(self) -> np.ndarray:
+        """True values less predictions: positive where the prediction was too low."""
+        return self.truth - self.predicted
+
+    def coverage(self) -> tuple[Coverage, ...]:
+        """Promised and observed coverage of the intervals."""
+        found = []
+        for promised, ends in zip(COVERAGES, self.intervals, strict=True):
+            low, high = ends.T
+            inside = (low <= self.truth) & (self.truth <= high)
+            share = share_interval(inside.sum(), len(inside))
+            found.append(Coverage(promised, share, float(np.mean(high - low))))
+        return tuple(found)
 
 
 class RegressionTask:
@@ -38,13 +64,19 @@ class RegressionTask:
         linear = make_pipeline(StandardScaler(), RidgeCV(alphas=_ALPHAS))
         constant = "the same number for every row, the mean of the labels"
         return [
-            Baseline("kernel ridge", "smooth curves through the labeled rows alone", kernel),
-            Baseline("linear ridge", _LINEAR, linear),
-            Baseline("guessing the mean", constant, DummyRegressor()),
+            ("kernel ridge", "smooth curves through the labeled rows alone", kernel),
+            ("linear ridge", _LINEAR, linear),
+            ("guessing the mean", constant, DummyRegressor()),
         ]
 
-    def strata(self, y: np.ndarray) -> np.ndarray:
-        return np.zeros(len(y))
+    def held_out(self, number: np.ndarray, truth: np.ndarray, asked: Asked) -> HeldOutNumbers:
+        predicted, intervals = [], []
+        for model, X in asked:
+            predicted.append(model.predict(X))
+            intervals.append(np.stack([model.predict_interval(X, level) for level in COVERAGES]))
+        return HeldOutNumbers(
+            number, truth, np.concatenate(predicted), np.concatenate(intervals, axis=1)
+        )
 
     def losses(self, truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
         return np.square(truth - predicted)
@@ -56,32 +88,41 @@ class RegressionTask:
         """Their error less ours."""
         return bootstrap(lambda our, their: np.sqrt(their) - np.sqrt(our), draws, ours, theirs)
 
-    def smooth_losses(self, model: Any, X: np.ndarray, truth: np.ndarray) -> np.ndarray:
-        """Losses that respond to a small change of the predictions."""
-        return self.losses(truth, model.predict(X))
 
-    def growth(self, before: np.ndarray, after: np.ndarray, draws: np.ndarray) -> Interval:
-        """The growth of the error between two sets of smooth losses."""
-        return self.difference(before, after, draws)
+class ReliabilityBin(NamedTuple):
+    n_rows: int
+    confidence: float  # mean probability of the most likely class
+    accuracy: Interval  # share of the rows that are of it
 
-    def answer(self, model: Any, X: np.ndarray) -> Any:
-        """Predictions, and intervals of each coverage."""
-        return model.predict(X), np.stack([model.predict_interval(X, level) for level in COVERAGES])
 
-    def held_out(self, number: np.ndarray, truth: np.ndarray, answers: Sequence[Any]) -> HeldOutNumbers:
-        predicted, intervals = zip(*answers, strict=True)
-        return HeldOutNumbers(
-            number, truth, np.concatenate(predicted), np.concatenate(intervals, axis=1)
+@dataclass(frozen=True)
+class HeldOutClasses:
+    """Probabilities for the rows whose labels were hidden, beside their true classes."""
+
+    number: np.ndarray  # (n,) of each row in the table, from 1
+    truth: np.ndarray  # (n,) position of the class
+    p: np.ndarray  # (n, classes)
+
+    @property
+    def predicted(self) -> np.ndarray:
+        return np.asarray(self.p.argmax(axis=1))
+
+    def confusion(self) -> np.ndarray:
+        """(classes, classes) rows of each true class by predicted class."""
+        every = np.arange(self.p.shape[1])
+        return np.asarray(confusion_matrix(self.truth, self.predicted, labels=every))
+
+    @property
+    def calibration_error(self) -> float:
+        return calibration_bins(self.truth, self.p).error
+
+    def reliability(self) -> tuple[ReliabilityBin, ...]:
+        """The calibration bins that are not empty, with intervals."""
+        return tuple(
+            ReliabilityBin(int(n), float(confidence), share_interval(round(n * accuracy), int(n)))
+            for confidence, accuracy, n in zip(*calibration_bins(self.truth, self.p), strict=True)
+            if n
         )
-
-    def curves(self, model: Any, X: np.ndarray) -> np.ndarray:
-        """(rows, 1) predictions, to be averaged for a partial dependence."""
-        return np.asarray(model.predict(X))[:, None]
-
-    def uncertainty(self, model: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Predictions and their standard deviations."""
-        predicted, deviation = model.predict(X, return_std=True)
-        return predicted, deviation
 
 
 class ClassificationTask:
@@ -92,13 +133,15 @@ class ClassificationTask:
         linear = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
         constant = DummyClassifier(strategy="most_frequent")
         return [
-            Baseline("kernel ridge", "smooth borders from the labeled rows alone", kernel),
-            Baseline("logistic regression", _LINEAR, linear),
-            Baseline("guessing the most frequent class", "the same class for every row", constant),
+            ("kernel ridge", "smooth borders from the labeled rows alone", kernel),
+            ("logistic regression", _LINEAR, linear),
+            ("guessing the most frequent class", "the same class for every row", constant),
         ]
 
-    def strata(self, y: np.ndarray) -> np.ndarray:
-        return y
+    def held_out(self, number: np.ndarray, truth: np.ndarray, asked: Asked) -> HeldOutClasses:
+        return HeldOutClasses(
+            number, truth, np.concatenate([model.predict_proba(X) for model, X in asked])
+        )
 
     def losses(self, truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
         return np.asarray(truth != predicted, dtype=float)
@@ -109,31 +152,6 @@ class ClassificationTask:
     def difference(self, ours: np.ndarray, theirs: np.ndarray, draws: np.ndarray) -> Interval:
         """Their error less ours."""
         return paired_share_interval(ours, theirs)
-
-    def smooth_losses(self, model: Any, X: np.ndarray, truth: np.ndarray) -> np.ndarray:
-        """Probabilities of all but the true class: they respond to a small change of the model."""
-        p = model.predict_proba(X)
-        return 1 - p[np.arange(len(p)), truth]
-
-    def growth(self, before: np.ndarray, after: np.ndarray, draws: np.ndarray) -> Interval:
-        """The growth of the smooth losses."""
-        return bootstrap(lambda one, other: other - one, draws, before, after)
-
-    def answer(self, model: Any, X: np.ndarray) -> Any:
-        """The probability of each class."""
-        return model.predict_proba(X)
-
-    def held_out(self, number: np.ndarray, truth: np.ndarray, answers: Sequence[Any]) -> HeldOutClasses:
-        return HeldOutClasses(number, truth, np.concatenate(answers))
-
-    def curves(self, model: Any, X: np.ndarray) -> np.ndarray:
-        """(rows, classes) probabilities, to be averaged for a partial dependence."""
-        return np.asarray(model.predict_proba(X))
-
-    def uncertainty(self, model: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Predicted classes, and the probability of all other classes."""
-        p = model.predict_proba(X)
-        return p.argmax(axis=1), 1 - p.max(axis=1)
 
 
 ReportTask = RegressionTask | ClassificationTask

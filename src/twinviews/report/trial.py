@@ -10,15 +10,43 @@ import numpy as np
 from sklearn.base import clone
 
 from twinviews.evaluation.confidence import Interval, resamples
-from twinviews.evaluation.hidden_labels import Split, hidden_labels
-from twinviews.report.held_out import HeldOutClasses, HeldOutNumbers
 from twinviews.report.rows import ReportRows
-from twinviews.report.tasks import ReportTask
+from twinviews.report.tasks import HeldOutClasses, HeldOutNumbers, ReportTask
 
-Verdict = Literal["better", "level", "worse"]
 Say = Callable[[str], None]
 
 ALONE = "this model, without unlabeled rows"
+# A quarter of fewer labels is too small a test set: then five folds hide each label once.
+FEW_LABELS = 600
+_QUARTERS, _FOLDS = 4, 5
+
+
+class Split(NamedTuple):
+    """Labels to fit with and labels to judge by."""
+
+    train: np.ndarray  # numbers of labeled rows
+    test: np.ndarray
+
+
+def hidden_labels(strata: np.ndarray, seed: int) -> list[Split]:
+    """One split that hides a quarter of the labels or, of few labels, five that hide each once.
+
+    Every stratum has its share in each part. A stratum of one row is never hidden: no model can
+    predict a class that it has not seen.
+    """
+    n = len(strata)
+    few = n < FEW_LABELS
+    n_parts = _FOLDS if few else _QUARTERS
+    order = np.random.default_rng(seed).permutation(n)
+    order = order[np.argsort(strata[order], kind="stable")]
+    part = np.empty(n, int)
+    part[order] = np.arange(n) % n_parts
+    _, stratum, sizes = np.unique(strata, return_inverse=True, return_counts=True)
+    part[sizes[stratum] == 1] = -1
+    return [
+        Split(np.flatnonzero(part != hidden), np.flatnonzero(part == hidden))
+        for hidden in range(n_parts if few else 1)
+    ]
 
 
 @dataclass(frozen=True)
@@ -31,7 +59,7 @@ class ComparedMethod:
     difference: Interval  # its error less the model's, row by row
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Literal["better", "level", "worse"]:
         """Whether the model is better than this method, beyond chance."""
         if self.difference.low > 0:
             return "better"
@@ -52,35 +80,26 @@ class TrialOutcome:
     why_not_alone: str = ""
 
 
-class JudgedModel(NamedTuple):
-    """A model and the labeled rows that it has not seen."""
+class Trial(NamedTuple):
+    """The models that were judged, each with the labeled rows it has not seen, and the outcome."""
 
-    model: Any
-    test: np.ndarray  # numbers of labeled rows
-
-
-@dataclass(frozen=True)
-class Trial:
-    """The models that were judged, and the outcome."""
-
-    task: ReportTask
-    judged: tuple[JudgedModel, ...]
+    judged: list[tuple[Any, np.ndarray]]
     draws: np.ndarray  # resamples of the held-out rows, the same for every question
     outcome: TrialOutcome
 
 
 def hold_trial(rows: ReportRows, task: ReportTask, estimator: Any, *, seed: int, say: Say) -> Trial:
     """The errors of an estimator and of the baselines on hidden labels."""
-    splits = hidden_labels(task.strata(rows.y), seed)
+    splits = hidden_labels(rows.y if rows.classes else np.zeros(len(rows.y)), seed)
     test = np.concatenate([split.test for split in splits])
     draws = resamples(len(test), seed)
     judged = []
     for number, split in enumerate(splits, start=1):
         turn = f", turn {number} of {len(splits)}" if len(splits) > 1 else ""
         say(f"Fitting the model with {len(split.train)} labels, {len(split.test)} hidden{turn}")
-        judged.append(JudgedModel(_fitted(estimator, rows, split, rows.unlabeled), split.test))
-    answers = [task.answer(one.model, rows.labeled[one.test]) for one in judged]
-    held_out = task.held_out(rows.number[test], rows.y[test], answers)
+        judged.append((_fitted(estimator, rows, split, X_unlabeled=rows.unlabeled), split.test))
+    asked = [(model, rows.labeled[hidden]) for model, hidden in judged]
+    held_out = task.held_out(rows.number[test], rows.y[test], asked)
     losses = task.losses(held_out.truth, held_out.predicted)
 
     def against(name: str, words: str, model: Any) -> ComparedMethod:
@@ -106,11 +125,8 @@ def hold_trial(rows: ReportRows, task: ReportTask, estimator: Any, *, seed: int,
         alone=alone,
         why_not_alone="" if alone is not None else why_not,
     )
-    return Trial(task, tuple(judged), draws, outcome)
+    return Trial(judged, draws, outcome)
 
 
-def _fitted(model: Any, rows: ReportRows, split: Split, unlabeled: np.ndarray | None = None) -> Any:
-    X, y = rows.labeled[split.train], rows.y[split.train]
-    if unlabeled is None:
-        return clone(model).fit(X, y)
-    return clone(model).fit(X, y, X_unlabeled=unlabeled)
+def _fitted(model: Any, rows: ReportRows, split: Split, **unlabeled: Any) -> Any:
+    return clone(model).fit(rows.labeled[split.train], rows.y[split.train], **unlabeled)

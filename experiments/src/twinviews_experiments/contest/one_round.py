@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from twinviews.evaluation.draws import one_of_each_class_first
 from twinviews.evaluation.measures import (
-    calibration_error,
+    calibration_bins,
     error_rate,
     normalised_squared_error,
     share_inside,
@@ -106,7 +106,7 @@ def _doubts(model: Any, rows: Draw) -> dict[str, float]:
         # Label spreading says NaN of a row that is far from all others: no opinion.
         p = np.where(np.isnan(p).any(axis=1, keepdims=True), 1 / p.shape[1], p)
         truth = np.searchsorted(model.classes_, rows.y_test)
-        return {"calibration": calibration_error(truth, p)}
+        return {"calibration": calibration_bins(truth, p).error}
     if hasattr(model, "predict_interval"):
         low, high = model.predict_interval(rows.X_test, coverage=INTERVAL_COVERAGE).T
         width = float(np.mean(high - low) / rows.y_test.std())

@@ -8,14 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import rankdata
 
-from twinviews.evaluation.paired_comparison import (
-    Paired,
-    best_of_others,
-    mean_ranks,
-    paired_ratio,
-    tally,
-)
+from twinviews.evaluation.paired_comparison import Paired, paired_ratio
 from twinviews_experiments.contest.competing_methods import PEERS, PEERS_BY_NAME
 from twinviews_experiments.contest.contest_sets import ContestSet
 from twinviews_experiments.contest.play_rounds import Contest, Entered, Rounds
@@ -247,6 +242,22 @@ def coverage_table(standings: Standings, numbers: list[int]) -> TextTable:
     )
 
 
+def mean_ranks(errors: np.ndarray) -> np.ndarray:
+    """(methods,) mean rank over the rows of a (sets, methods) table of errors; 1 is the best."""
+    return np.asarray(rankdata(errors, axis=1).mean(axis=0))
+
+
+def best_of_others(errors: np.ndarray, place: int) -> np.ndarray:
+    """(sets,) the lowest error of any other method on each set, chosen in hindsight."""
+    return np.asarray(np.delete(errors, place, axis=1).min(axis=1))
+
+
+def tally(comparisons: Sequence[Paired]) -> str:
+    """How many comparisons are wins, level and losses."""
+    verdicts = [one.verdict for one in comparisons]
+    return ", ".join(str(verdicts.count(word)) for word in ("win", "level", "loss"))
+
+
 def _against(errors: np.ndarray, methods: list[str], place: int, rival: str) -> Paired | None:
     if rival not in methods or methods[place] == rival:
         return None
@@ -262,14 +273,11 @@ def _hindsight(errors: np.ndarray, place: int) -> str:
 def _tally(standings: Standings, sets: list[ContestSet], n: int, method: str) -> str:
     if method == OURS or OURS not in standings.methods:
         return ""
-    return ", ".join(
-        str(count)
-        for count in tally(
-            [
-                paired_ratio(standings.errors[one.name, n, method], standings.errors[one.name, n, OURS])
-                for one in sets
-            ]
-        )
+    return tally(
+        [
+            paired_ratio(standings.errors[one.name, n, method], standings.errors[one.name, n, OURS])
+            for one in sets
+        ]
     )
 
 

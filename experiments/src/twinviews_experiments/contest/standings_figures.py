@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from twinviews._system.whole_files import whole_file
-from twinviews.evaluation.paired_comparison import mean_ranks, paired_ratio
+from twinviews.evaluation.paired_comparison import paired_ratio
 from twinviews.plots.style import BLUE, FILE_STYLE, GREY, LIGHT_GREY, VERMILION, plain
-from twinviews_experiments.contest.standings import BASELINE, OURS, Standings
+from twinviews_experiments.contest.standings import BASELINE, OURS, Standings, mean_ranks
 from twinviews_experiments.datasets.preparation import Task
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from twinviews.evaluation.hidden_labels import hidden_labels
+from twinviews.report.trial import hidden_labels
 
 FEW_LABELS = 40
 
@@ -15,7 +15,7 @@ FEW_LABELS = 40
 def one_split_for_small_tables():
     """So that both ways of hiding labels are tried on few rows."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("twinviews.evaluation.hidden_labels.FEW_LABELS", FEW_LABELS)
+        patch.setattr("twinviews.report.trial.FEW_LABELS", FEW_LABELS)
         yield
 
 
