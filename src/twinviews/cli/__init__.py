@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache, partial
+from importlib.metadata import entry_points
 from typing import Any
 
 import click
 
-from twinviews.cli.added_commands import command_loaders
-from twinviews.cli.demo import demo
-from twinviews.cli.errors import plain_errors, until_unread
-from twinviews.cli.fit import fit
-from twinviews.cli.inspect import inspect
-from twinviews.cli.label import label
-from twinviews.cli.predict import predict
+from twinviews.cli.commands import demo, fit, inspect, label, predict
+from twinviews.cli.errors import NOT_INSTALLED, failure, plain_errors, until_unread
 
 _EPILOG = """
 \b
@@ -28,6 +26,40 @@ cannot be used as it is; 4 a file cannot be read or written; 5 a package is not 
 Nothing is sent anywhere: twinviews works offline, and downloads data sets of the paper only when
 `replicate` or `compare` asks for them.
 """
+# Commands of the package twinviews-experiments, listed whether it is installed or not.
+_EXPERIMENTS = {
+    "compare": "Which method for my table?",
+    "replicate": "The paper's evaluation again.",
+}
+
+
+@cache
+def command_loaders() -> dict[str, Callable[[], click.Command]]:
+    """How to load each command, by its name: entry points of the group ``twinviews.commands``."""
+    found: dict[str, Callable[[], click.Command]] = {
+        name: partial(_not_installed, name, short_help) for name, short_help in _EXPERIMENTS.items()
+    }
+    return found | {point.name: point.load for point in entry_points(group="twinviews.commands")}
+
+
+def _not_installed(name: str, short_help: str) -> click.Command:
+    """A command that says which package it is in, whatever its arguments are."""
+
+    def tell(arguments: tuple[str, ...]) -> None:
+        raise failure(
+            f"`twinviews {name}` is in the package twinviews-experiments, which is not installed. "
+            f"Use: pip install twinviews-experiments, or on a clone: pip install ./experiments",
+            NOT_INSTALLED,
+        )
+
+    return click.Command(
+        name,
+        params=[click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)],
+        callback=tell,
+        short_help=f"{short_help} (Not installed.)",
+        context_settings={"ignore_unknown_options": True},
+        add_help_option=False,
+    )
 
 
 class _Commands(click.Group):
@@ -48,7 +80,7 @@ class _Commands(click.Group):
             return super().make_context(*args, **named)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with until_unread(), plain_errors("files"):
+        with until_unread(), plain_errors():
             return super().invoke(ctx)
 
 
