@@ -149,12 +149,6 @@ _RULES = {
 }
 
 
-def rule_names() -> tuple[str, ...]:
-    """Names by which rules are found: built in, registered, and of installed packages."""
-    installed = entry_points(group=ENTRY_POINTS).names
-    return tuple(dict.fromkeys([*_RULES, *sorted(installed)]))
-
-
 def register_rule(name: str, rule: ChooseRows | AcquisitionRule) -> None:
     """Make a rule known by a name, in this process; a name that is taken is an error."""
     if name in _RULES:
@@ -173,4 +167,5 @@ def find_rule(rule: str | ChooseRows | AcquisitionRule) -> AcquisitionRule:
             return _RULES[rule]
         for installed in entry_points(group=ENTRY_POINTS, name=rule):
             return find_rule(installed.load())
-    raise ValueError(f"rule={rule!r} must be one of {', '.join(rule_names())}, or a function.")
+    names = dict.fromkeys([*_RULES, *sorted(entry_points(group=ENTRY_POINTS).names)])
+    raise ValueError(f"rule={rule!r} must be one of {', '.join(names)}, or a function.")

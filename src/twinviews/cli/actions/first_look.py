@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
@@ -55,7 +55,14 @@ class Target(NamedTuple):
     n_rows: int
     n_labeled: int
     variance: float  # of numbers; NaN for classes
-    commonest: float  # the share of the commonest label; NaN if there are too many to count
+    counts: Counter[str]  # of each label, as text; of more than a thousand, some are left out
+
+    @property
+    def commonest(self) -> float:
+        """The share of the commonest label; NaN if there are too many to count."""
+        if len(self.counts) > _MOST_COUNTED:
+            return float("nan")
+        return max(self.counts.values()) / self.n_labeled
 
     def words(self, *, found_out: bool) -> str:
         what = f"{self.task}{' (--task)' if found_out else ''}"
@@ -63,7 +70,7 @@ class Target(NamedTuple):
 
 
 def look_at_target(dataset: ds.Dataset, name: str, task: Task | None) -> Target:
-    """One pass over one column."""
+    """One pass over one column, which may be blank in all rows."""
     check_columns([name], dataset.schema.names)
     kind = kind_of(dataset.schema.field(name).type)
     if kind == "date":
@@ -77,27 +84,22 @@ def look_at_target(dataset: ds.Dataset, name: str, task: Task | None) -> Target:
             f"--kind {name}=number to be told which value is none."
         )
     n_rows, n_labeled = 0, 0
-    few: Counter[Any] = Counter()
+    counts: Counter[str] = Counter()
     numbers = NumberFacts.of(np.empty(0), np.empty(0))
     for batch in dataset.scanner(columns=[name], use_threads=False).to_batches():
         known = batch.column(0).filter(pc.invert(batch.column(0).is_null(nan_is_null=True)))
         n_rows, n_labeled = n_rows + batch.num_rows, n_labeled + len(known)
-        if len(few) <= _MOST_COUNTED:
-            few.update({one["values"]: one["counts"] for one in known.value_counts().to_pylist()})
+        if len(counts) <= _MOST_COUNTED:
+            distinct, rows = known.value_counts().flatten()
+            counts.update(dict(zip(distinct.cast("string").to_pylist(), rows.to_pylist(), strict=True)))
         if kind == "number":
             numbers = numbers.merge(NumberFacts.of(as_numbers(name, known), np.ones(len(known))))
-    if n_labeled == 0:
-        raise ValueError(
-            f"Column {name!r} is blank in all {n_rows:,} rows, so there is nothing to learn from. Give "
-            f"some rows a value."
-        )
     if task == "classification" and kind == "number" and not numbers.whole:
         raise ValueError(
             f"Column {name!r} holds numbers with decimals, which are no classes. Use --task "
             f"regression, or --kind {name}=category if each is a name."
         )
-    measured = kind == "number" and not (numbers.whole and len(few) <= _MOST_CLASSES)
+    measured = kind == "number" and not (numbers.whole and len(counts) <= _MOST_CLASSES)
     found: Task = "regression" if measured else "classification"
-    variance = numbers.squares / n_labeled if kind == "number" else np.nan
-    commonest = max(few.values()) / n_labeled if len(few) <= _MOST_COUNTED else np.nan
-    return Target(name, task or found, n_rows, n_labeled, variance, commonest)
+    variance = numbers.squares / n_labeled if kind == "number" and n_labeled else np.nan
+    return Target(name, task or found, n_rows, n_labeled, variance, counts)

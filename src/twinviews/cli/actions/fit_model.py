@@ -42,25 +42,31 @@ def fit_model(
         target = target.strip()  # as names of columns are
     with found.plain_errors():
         goal = look_at_target(found.dataset, target, task)
+    if goal.n_labeled == 0:
+        raise ValueError(
+            f"Column {target!r} is blank in all {goal.n_rows:,} rows, so there is nothing to learn "
+            f"from. Give some rows a value."
+        )
     more = [open_like(found, source, options, [target]) for source in unlabeled]
     for other in more:
         say(str(other))
     say(goal.words(found_out=task is None))
-    kinds = _kinds_of_inputs(options, target)
-    columns = _columns_to_use(found, target, kinds)
+    columns = _columns_to_use(found, target, options.kinds)
     estimator = _estimator(goal.task, quick, seed)
     with found.plain_errors():
         model = clone(estimator).fit_table(
-            found, target=target, columns=columns, encode=True, kinds=kinds, unlabeled=more or None
+            found, target=target, columns=columns, encode=True, reading=options, unlabeled=more or None
         )
     say(_columns_in_words(model))
     error, in_words = _expected_error(float(model.loo_error_), goal)
     say(in_words)
-    missing = None if options.missing is None else list(options.missing)
-    about = {**model.about_, "missing": missing, "error": error}
+    about = {**model.about_, "error": error}
     save_model(model, output, about=about)
     say(f"Wrote {output} ({output.stat().st_size / 1e3:,.0f} kB).")
     if report is not None:
+        kinds = {
+            name: kind.partition(":")[0] for name, kind in options.kinds.items() if name in columns
+        }
         encoder = TableEncoder(kinds=kinds)
         _write_report(report, [found, *more], goal, columns, encoder, estimator, model.n_unlabeled_)
     again = quote(table) if Path(table).is_file() else "TABLE"  # a stream is gone
@@ -111,11 +117,6 @@ def _estimator(task: Task, quick: bool, seed: int) -> Any:
     kind = XNVRegressor if task == "regression" else XNVClassifier
     alone: dict[str, Any] = {"members": None, "scale": "standard"} if quick else {}
     return kind(random_state=seed, progress=True, **alone)
-
-
-def _kinds_of_inputs(options: ReadingOptions, target: str) -> dict[str, str]:
-    kinds = {name: kind.partition(":")[0] for name, kind in options.kinds.items()}
-    return {name: kind for name, kind in kinds.items() if kind != "skip" and name != target}
 
 
 def _columns_to_use(found: Reading, target: str, kinds: Mapping[str, str]) -> list[str]:

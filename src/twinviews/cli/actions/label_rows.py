@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from twinviews._system.cache_folder import default_cache
@@ -85,30 +84,18 @@ def target_of(dataset: ds.Dataset, name: str, task: Task | None, classes: Sequen
     if classes and task == "regression":
         raise ValueError("--classes names classes, and --task regression predicts numbers: drop one.")
     task = "classification" if classes else task
-    values = _first_values(dataset, name) if name in dataset.schema.names else []
-    if not values:
+    found = look_at_target(dataset, name, task) if name in dataset.schema.names else None
+    if found is None or found.n_labeled == 0:
         if task is None:
             raise ValueError(
                 f"{name!r} has no label yet, so it is not known whether it holds numbers or classes. "
                 f"Say --task regression, or --classes with the names, separated by commas."
             )
         return LabelTarget(name, task, tuple(classes))
-    found = look_at_target(dataset, name, task)
     if found.task == "regression":
         return LabelTarget(name, "regression")
-    known = dict.fromkeys([*classes, *values])
-    return LabelTarget(name, "classification", tuple(known))
-
-
-def _first_values(dataset: ds.Dataset, name: str) -> list[str]:
-    """Distinct values of a column as sorted text, not too many; empty if all cells are blank."""
-    known: dict[str, None] = {}
-    for batch in dataset.scanner(columns=[name], use_threads=False).to_batches():
-        words = pc.cast(pc.unique(batch.column(0).drop_null()), "string").to_pylist()
-        known.update(dict.fromkeys(words))
-        if len(known) > _MOST_CLASSES:
-            break
-    return sorted(known)[:_MOST_CLASSES]
+    known = sorted(label for label, _ in found.counts.most_common(_MOST_CLASSES))
+    return LabelTarget(name, "classification", tuple(dict.fromkeys([*classes, *known])))
 
 
 def _serve(session: LabelingSession, labels: Path, port: int | None, browser: bool) -> None:
