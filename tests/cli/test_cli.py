@@ -373,13 +373,13 @@ print("went on")
 @pytest.mark.parametrize("name", ["compare", "replicate"])
 def test_without_the_experiments_their_commands_say_what_to_install(monkeypatch, name):
     monkeypatch.setattr(cli, "entry_points", lambda group: [])
-    cli.command_loaders.cache_clear()
+    cli.added_commands.cache_clear()
     try:
         result = run(name, "prices.csv", "--target", "price", "--help", code=5)
         assert "pip install twinviews-experiments" in error_line(result)
         assert f"\n  {name} " in run("--help").stdout
     finally:
-        cli.command_loaders.cache_clear()
+        cli.added_commands.cache_clear()
 
 
 def test_a_kind_of_the_target_is_not_asked_of_the_other_tables(folder):

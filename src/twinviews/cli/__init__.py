@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache, partial
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 import click
@@ -34,15 +33,12 @@ _EXPERIMENTS = {
 
 
 @cache
-def command_loaders() -> dict[str, Callable[[], click.Command]]:
-    """How to load each command, by its name: entry points of the group ``twinviews.commands``."""
-    found: dict[str, Callable[[], click.Command]] = {
-        name: partial(_not_installed, name, short_help) for name, short_help in _EXPERIMENTS.items()
-    }
-    return found | {point.name: point.load for point in entry_points(group="twinviews.commands")}
+def added_commands() -> dict[str, EntryPoint]:
+    """Commands of other packages, by name."""
+    return {point.name: point for point in entry_points(group="twinviews.commands")}
 
 
-def _not_installed(name: str, short_help: str) -> click.Command:
+def _not_installed(name: str) -> click.Command:
     """A command that says which package it is in, whatever its arguments are."""
 
     def tell(arguments: tuple[str, ...]) -> None:
@@ -56,7 +52,7 @@ def _not_installed(name: str, short_help: str) -> click.Command:
         name,
         params=[click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)],
         callback=tell,
-        short_help=f"{short_help} (Not installed.)",
+        short_help=f"{_EXPERIMENTS[name]} (Not installed.)",
         context_settings={"ignore_unknown_options": True},
         add_help_option=False,
     )
@@ -66,14 +62,14 @@ class _Commands(click.Group):
     """Commands in the order in which one needs them; errors and stops are one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*self.commands, *command_loaders()]
+        return list(dict.fromkeys([*self.commands, *_EXPERIMENTS, *added_commands()]))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        found = super().get_command(ctx, cmd_name)
-        if found is not None:
-            return found
-        load = command_loaders().get(cmd_name)
-        return None if load is None else load()
+        if cmd_name in added_commands() and cmd_name not in self.commands:
+            return added_commands()[cmd_name].load()
+        if cmd_name in _EXPERIMENTS:
+            return _not_installed(cmd_name)
+        return super().get_command(ctx, cmd_name)
 
     def make_context(self, *args: Any, **named: Any) -> click.Context:
         with until_unread():  # --help writes
