@@ -64,11 +64,8 @@ def fit_model(
     save_model(model, output, about=about)
     say(f"Wrote {output} ({output.stat().st_size / 1e3:,.0f} kB).")
     if report is not None:
-        kinds = {
-            name: kind.partition(":")[0] for name, kind in options.kinds.items() if name in columns
-        }
-        encoder = TableEncoder(kinds=kinds)
-        _write_report(report, [found, *more], goal, columns, encoder, estimator, model.n_unlabeled_)
+        kinds, n_unlabeled = options.kinds, model.n_unlabeled_
+        _write_report(report, [found, *more], goal, columns, kinds, estimator, n_unlabeled)
     again = quote(table) if Path(table).is_file() else "TABLE"  # a stream is gone
     say(f"Next: twinviews predict {quote(str(output))} {again} -o predicted.csv")
     return {
@@ -87,7 +84,7 @@ def _write_report(
     readings: Sequence[Reading],
     goal: Target,
     columns: Sequence[str],
-    encoder: TableEncoder,
+    kinds: Mapping[str, str],
     estimator: Any,
     n_unlabeled: int,
 ) -> None:
@@ -100,6 +97,8 @@ def _write_report(
         rows, drawn = sample_rows(
             datasets, [*columns, goal.name], goal.name, goal.n_labeled, n_unlabeled, seed
         )
+    said = {name: kinds[name].partition(":")[0] for name in columns if name in kinds}
+    encoder = TableEncoder(kinds=said)
     evidence = gather(rows, goal.name, goal.task, encoder, estimator, seed=seed, say=say, drawn=drawn)
     write_report(page, evidence)
     say(f"Wrote {page}.")
