@@ -19,9 +19,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import twinviews
 from messy.tables import GOOD, WRONG
-from twinviews import KRRClassifier, XNVRegressor, load_model, save_model
-from twinviews.cli import added_commands, main
-from twinviews.cli.actions.demo_patients import write_patients
+from twinviews import KRRClassifier, XNVRegressor, cli, load_model, save_model
+from twinviews.cli import main
+from twinviews.cli.actions.demo_tables import write_patients
 from twinviews.cli.actions.report_sample import sample_rows
 
 README = Path(__file__).parents[2] / "README.md"
@@ -274,7 +274,7 @@ folder, rows = held_folder(), Rows()
 (folder.path / "table").write_text("rows")
 print(folder.path, flush=True)
 weakref.finalize(rows, release)
-with plain_errors("files"):
+with plain_errors():
     del rows
     time.sleep(100)
 """
@@ -305,7 +305,7 @@ class Rows:
         stop()
 
 os.register_at_fork(after_in_parent=stop)
-with plain_errors("files"):
+with plain_errors():
     if sys.argv[2] == "fork":
         if os.fork() == 0:
             os._exit(0)
@@ -325,7 +325,7 @@ def test_a_stop_that_a_library_would_make_another_error_of_is_a_stop():
     script = """
 import signal
 from twinviews.cli.errors import plain_errors
-with plain_errors("files"), plain_errors("files", when_stopped="It goes on."):
+with plain_errors(), plain_errors(when_stopped="It goes on."):
     try:
         signal.raise_signal(signal.SIGTERM)
     except BaseException:
@@ -341,7 +341,7 @@ import os, signal
 from twinviews.cli.errors import plain_errors
 from twinviews._system.temporary_files import held_folder
 folder = held_folder()
-with plain_errors("files"):
+with plain_errors():
     if (child := os.fork()) == 0:
         signal.raise_signal(signal.SIGTERM)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), folder.path.exists())
@@ -363,7 +363,7 @@ def test_a_signal_that_is_ignored_stays_ignored():
 import signal
 from twinviews.cli.errors import plain_errors
 signal.signal(signal.SIGINT, signal.SIG_IGN)
-with plain_errors("files"):
+with plain_errors():
     signal.raise_signal(signal.SIGINT)
 print("went on")
 """
@@ -372,14 +372,14 @@ print("went on")
 
 @pytest.mark.parametrize("name", ["compare", "replicate"])
 def test_without_the_experiments_their_commands_say_what_to_install(monkeypatch, name):
-    monkeypatch.setattr(added_commands, "entry_points", lambda group: [])
-    added_commands.command_loaders.cache_clear()
+    monkeypatch.setattr(cli, "entry_points", lambda group: [])
+    cli.added_commands.cache_clear()
     try:
         result = run(name, "prices.csv", "--target", "price", "--help", code=5)
         assert "pip install twinviews-experiments" in error_line(result)
         assert f"\n  {name} " in run("--help").stdout
     finally:
-        added_commands.command_loaders.cache_clear()
+        cli.added_commands.cache_clear()
 
 
 def test_a_kind_of_the_target_is_not_asked_of_the_other_tables(folder):

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from twinviews.cli import main
-from twinviews.cli.actions.demo_fruit import N_ROWS, write_fruit
+from twinviews.cli.actions.demo_tables import N_FRUIT, write_fruit
 from twinviews.cli.actions.label_rows import target_of
 from twinviews.cli.errors import NO_FILE, UNUSABLE
 from twinviews.labeling.entries import LabelTarget
@@ -148,6 +148,6 @@ def test_the_fruit_of_the_demo_can_be_told_apart(tmp_path):
     names = write_fruit(tmp_path / "fruit.csv")
     with (tmp_path / "fruit.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == len(names) == N_ROWS
+    assert len(rows) == len(names) == N_FRUIT
     heavy = {name for name, row in zip(names, rows, strict=True) if float(row["weight in g"]) > 700}
     assert heavy == {"melon"}

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from read_tables import TRICKY, as_csv, from_bytes, said
-from twinviews.cli import table_options
+from twinviews.cli import commands
 from twinviews.reading import ReadingOptions
 from twinviews.reading.options import KINDS
 
@@ -36,7 +36,7 @@ def test_options_that_are_none(options, error):
 
 def test_the_command_line_knows_the_kinds():
     """It has a list of its own, since help must not wait for Arrow."""
-    assert table_options.KINDS == KINDS
+    assert commands.KINDS == KINDS
 
 
 def test_more_rows_of_the_same_table_get_its_kinds():

@@ -62,7 +62,7 @@ def compare(
     """
     if (table is None) != (target is None):
         raise click.UsageError("TABLE and --target go together: give both, or neither.")
-    with plain_errors("files", when_stopped=GOES_ON):
+    with plain_errors(when_stopped=GOES_ON):
         from twinviews_experiments.contest.compare import compare as run
         from twinviews_experiments.contest.play_rounds import UserTable
 

@@ -53,7 +53,7 @@ def replicate(
     Every finished repetition is stored at once. Stop it whenever you like: the same command goes on
     where it was, and the numbers are those of an undisturbed run.
     """
-    with plain_errors("files", when_stopped=GOES_ON):
+    with plain_errors(when_stopped=GOES_ON):
         from twinviews_experiments.replication.replicate import replicate as run
 
         run(

@@ -22,14 +22,22 @@ _in_use: set[Path] = set()
 
 
 class Held:
-    """A temporary file or folder of this process, under a lock."""
+    """A temporary file or folder of this process, under a lock.
 
-    def __init__(self, path: Path, make: Callable[[Path], None]) -> None:
-        self.path = path
-        _in_use.add(path)
-        make(path)
-        # Waits, because a process that clears up may hold the lock for a moment.
-        self._lock = _locked(path, wait=True)
+    Older ones in the same folder, with the same prefix, that no process holds any more are removed.
+    """
+
+    def __init__(self, folder: Path, prefix: str, make: Callable[[Path], None]) -> None:
+        _clear(folder, prefix)
+        while True:
+            self.path = folder / f"{prefix}{uuid4().hex}"
+            _in_use.add(self.path)
+            make(self.path)
+            # Waits, because a process that clears up may hold the lock for a moment.
+            self._lock = _locked(self.path, wait=True)
+            if self.path.exists():  # otherwise another process removed it before it was locked
+                return
+            self.release()
 
     def release(self) -> None:
         """Remove it if it still exists."""
@@ -41,28 +49,19 @@ class Held:
 
 
 def held_file(folder: Path, prefix: str) -> Held:
-    """An empty file; older ones with this prefix that no process holds any more are removed."""
-    return _held(folder, prefix, lambda path: path.open("xb").close())
+    """An empty file."""
+    return Held(folder, prefix, lambda path: path.open("xb").close())
 
 
 def held_folder() -> Held:
-    """An empty folder in ``TMPDIR``; older ones that no process holds any more are removed."""
-    return _held(Path(tempfile.gettempdir()), "twinviews-", lambda path: path.mkdir(mode=0o700))
+    """An empty folder in ``TMPDIR``."""
+    return Held(Path(tempfile.gettempdir()), "twinviews-", lambda path: path.mkdir(mode=0o700))
 
 
 def remove_all_held() -> None:
     """Remove every temporary file and folder of this process, which is about to end."""
     for path in list(_in_use):
         _remove(path)
-
-
-def _held(folder: Path, prefix: str, make: Callable[[Path], None]) -> Held:
-    _clear(folder, prefix)
-    while True:
-        held = Held(folder / f"{prefix}{uuid4().hex}", make)
-        if held.path.exists():  # otherwise another process removed it before it was locked
-            return held
-        held.release()
 
 
 def _clear(folder: Path, prefix: str) -> None:

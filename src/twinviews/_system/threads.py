@@ -35,29 +35,35 @@ class _OneBlasThread:
         self._libraries: list[LibController] = []
         self._before: list[int] = []
 
-    def enter(self, look: bool) -> int:
-        """Enter; the number of threads that BLAS may use outside is returned."""
+    @contextmanager
+    def held(self, *, look: bool = True) -> Iterator[int]:
+        """Hold BLAS to one thread; yield the number of threads that it may use outside.
+
+        That number follows OMP_NUM_THREADS, threadpoolctl and joblib's workers, so it is also the
+        default number of threads of a pass. To ``look`` for the BLAS libraries that are loaded takes a
+        millisecond or two; without it those found last time are used.
+        """
         with self._lock:
             if self._inside == 0:
                 if look or not self._libraries:
-                    blas = ThreadpoolController().select(user_api="blas")
-                    self._libraries = blas.lib_controllers
+                    self._libraries = ThreadpoolController().select(user_api="blas").lib_controllers
                 self._before = [library.num_threads or 1 for library in self._libraries]
                 self.limit()
             self._inside += 1
-            return max(self._before, default=1)
+            allowed = max(self._before, default=1)
+        try:
+            yield allowed
+        finally:
+            with self._lock:
+                self._inside -= 1
+                if self._inside == 0:
+                    for library, threads in zip(self._libraries, self._before, strict=True):
+                        _set_threads(library, threads)
 
     def limit(self) -> None:
         """Limit BLAS in this Python thread, too: with OpenMP each one has a limit of its own."""
         for library in self._libraries:
             _set_threads(library, 1)
-
-    def leave(self) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                for library, threads in zip(self._libraries, self._before, strict=True):
-                    _set_threads(library, threads)
 
 
 def _set_threads(library: LibController, threads: int) -> None:
@@ -67,21 +73,7 @@ def _set_threads(library: LibController, threads: int) -> None:
 
 
 _blas = _OneBlasThread()
-
-
-@contextmanager
-def one_blas_thread(*, look: bool = True) -> Iterator[int]:
-    """Hold BLAS to one thread; yield the number of threads that it may use outside.
-
-    That number follows OMP_NUM_THREADS, threadpoolctl and joblib's workers, so it is also the default
-    number of threads of a pass. To ``look`` for the BLAS libraries that are loaded takes a millisecond
-    or two; without it those found last time are used.
-    """
-    allowed = _blas.enter(look)
-    try:
-        yield allowed
-    finally:
-        _blas.leave()
+one_blas_thread = _blas.held
 
 
 def _as_in_the_caller(floating_point: Any) -> None:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from importlib.metadata import entry_points
 from typing import Any, NamedTuple
 
@@ -123,14 +122,12 @@ def best_of_handfuls(
 def handful_rule(handful: int | None = None) -> AcquisitionRule:
     """The default rule; without a handful, 5 rows for numbers and 50 for classes."""
     handfuls = (NUMBER_HANDFUL, CLASS_HANDFUL) if handful is None else (handful, handful)
-    return AcquisitionRule(partial(_choose_by_handfuls, handfuls), handfuls=handfuls)
 
+    def choose(candidates: Candidates, k: int, rng: np.random.Generator) -> ChosenRows:
+        size = handfuls[candidates.is_classification]
+        return best_of_handfuls(candidates.directions, candidates.uncertainty, k, size, rng)
 
-def _choose_by_handfuls(
-    handfuls: tuple[int, int], candidates: Candidates, k: int, rng: np.random.Generator
-) -> ChosenRows:
-    handful = handfuls[candidates.is_classification]
-    return best_of_handfuls(candidates.directions, candidates.uncertainty, k, handful, rng)
+    return AcquisitionRule(choose, handfuls=handfuls)
 
 
 def _choose_most_uncertain(candidates: Candidates, k: int, rng: np.random.Generator) -> ChosenRows:
@@ -147,12 +144,6 @@ _RULES = {
     "uncertainty": AcquisitionRule(_choose_most_uncertain, most_uncertain=True),
     "random": AcquisitionRule(_choose_at_random),
 }
-
-
-def rule_names() -> tuple[str, ...]:
-    """Names by which rules are found: built in, registered, and of installed packages."""
-    installed = entry_points(group=ENTRY_POINTS).names
-    return tuple(dict.fromkeys([*_RULES, *sorted(installed)]))
 
 
 def register_rule(name: str, rule: ChooseRows | AcquisitionRule) -> None:
@@ -173,4 +164,5 @@ def find_rule(rule: str | ChooseRows | AcquisitionRule) -> AcquisitionRule:
             return _RULES[rule]
         for installed in entry_points(group=ENTRY_POINTS, name=rule):
             return find_rule(installed.load())
-    raise ValueError(f"rule={rule!r} must be one of {', '.join(rule_names())}, or a function.")
+    names = dict.fromkeys([*_RULES, *sorted(entry_points(group=ENTRY_POINTS).names)])
+    raise ValueError(f"rule={rule!r} must be one of {', '.join(names)}, or a function.")

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from twinviews._system.threads import one_blas_thread
 from twinviews.active.learning_curve import LEAST_JUDGED, Estimate, forecast, mean_loss, share_wrong
-from twinviews.active.model_view import check_rows, has_ensemble, views_alone
+from twinviews.active.model_view import views_alone
 from twinviews.passes.targets import as_array, missing_labels
 
 # Points of the learning curve, and the fewest labels of a fit.
@@ -103,7 +103,7 @@ def forecast_error(
 def _labeled_rows(model: Any, X: Any, y: Any, random: Any) -> tuple[Any, np.ndarray, np.ndarray]:
     """The rows that have a label, their labels, and which of them are evaluated; checked."""
     check_is_fitted(model)
-    check_rows(model, X)
+    model._as_numbers(X)  # raises an error for rows unlike those of the fit
     y = as_array(y)
     check_consistent_length(X, y)
     at_random = np.ones(len(y), bool) if random is None else np.asarray(random, bool)
@@ -172,7 +172,7 @@ def _error_ratio(model: Any, views: Any, n: int) -> float:
 
     For classes add one error to both counts, so that zero errors do not imply zero risk.
     """
-    if not has_ensemble(model) or not views.loo_error_ > 0:
+    if model._ensembles is None or not views.loo_error_ > 0:
         return 1.0
     one_error = 1 / n if is_classifier(model) else 0.0
     return float((model.loo_error_ + one_error) / (views.loo_error_ + one_error))

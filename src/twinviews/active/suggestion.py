@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -22,15 +22,9 @@ from twinviews.active.acquisition import (
     find_rule,
     handful_rule,
 )
-from twinviews.active.model_view import (
-    input_names,
-    scaled_rows,
-    uncertain_directions,
-    uncertainty,
-)
-from twinviews.active.shortlist import Shortlist, ShortlistOf
 from twinviews.estimators.random_seed import seed_from
-from twinviews.passes.targets import as_array
+from twinviews.method.landmarks import row_priorities
+from twinviews.passes.targets import as_array, missing_labels
 from twinviews.tables import ArrayTable, Block
 from twinviews.tables.base import Table
 from twinviews.tables.engines import engine_of
@@ -122,21 +116,23 @@ def suggest(
     if handful is not None and rule == DEFAULT_RULE:
         wanted = handful_rule(int(handful))
     enough = min(wanted.n_candidates(k, is_classifier(model)), _MOST_CANDIDATES)
-    size = max(_LEAST_CANDIDATES, enough, k)
-    shortlist_of = ShortlistOf(model, size, seed, wanted.most_uncertain)
+    shortlist_of = _ShortlistOf(model, max(_LEAST_CANDIDATES, enough, k), seed, wanted.most_uncertain)
     with one_blas_thread(look=False):
         if in_blocks:
-            found = _from_table(shortlist_of, rows, _names(target), keep)
+            kept = model._input_names() if keep is None else _names(keep)
+            found = _shortlist(_open(model, rows, kept, _names(target)), shortlist_of)
+            X = _scaled_batch(model, found.rows.combine_chunks().to_batches()[0])
         else:
-            found = _from_memory(shortlist_of, rows, y)
-        if len(found.places) == 0:
-            raise ValueError(
-                f"All {found.n_rows:,} rows have a label already. Give rows that have none."
-            )
-        chosen, scores = wanted(_candidates(model, found.X), k, np.random.default_rng(seed))
+            scaled = model._prepared(rows)
+            found = _shortlist(_in_memory(model, scaled, y), shortlist_of)
+            X = scaled[found.places]
+        candidates = Candidates(
+            X, model._row_uncertainty(X), model._uncertain_directions(X), is_classifier(model)
+        )
+        chosen, scores = wanted(candidates, k, np.random.default_rng(seed))
     places = found.places[chosen]
-    if found.raw is not None:
-        return Suggestions(places, scores, found.raw.take(chosen))
+    if in_blocks:
+        return Suggestions(places, scores, found.rows.select(kept).take(chosen))
     if sparse.issparse(rows):  # not every format can be asked for some of its rows
         rows = rows.tocsr()
     return Suggestions(places, scores, _safe_indexing(rows, places))
@@ -158,15 +154,6 @@ def _check_options(is_table: bool, y: Any, target: Any, keep: Any) -> None:
         )
 
 
-def _candidates(model: Any, X: Any) -> Candidates:
-    return Candidates(
-        X,
-        uncertainty(model, X, scaled=True),
-        uncertain_directions(model, X, scaled=True),
-        is_classifier(model),
-    )
-
-
 def _names(columns: str | Sequence[str] | None) -> list[str]:
     if columns is None:
         return []
@@ -183,15 +170,14 @@ def _is_table(rows: Any) -> bool:
     return is_table(rows)
 
 
-def _open(model: Any, source: Any, columns: Sequence[str], targets: Sequence[str]) -> Table:
-    """The source as ``fit_table`` opens it, its rows as record batches."""
+def _open(model: Any, source: Any, kept: Sequence[str], targets: Sequence[str]) -> Table:
+    """The source as ``fit_table`` opens it: inputs and columns to keep, as record batches."""
     from twinviews.encoding.sources import read_like_the_fit
 
     table, _ = open_table(
         read_like_the_fit(source, getattr(model, "about_", {})),
-        columns=columns,
+        columns=list(dict.fromkeys([*model._input_names(), *kept])),
         targets=targets,
-        weight=None,
         raw=True,
         n_threads=model.n_threads,
         progress=model.progress,
@@ -199,23 +185,96 @@ def _open(model: Any, source: Any, columns: Sequence[str], targets: Sequence[str
     return table
 
 
-def _from_table(
-    shortlist_of: ShortlistOf, source: Any, targets: Sequence[str], keep: Sequence[str] | None
-) -> Shortlist:
-    model = shortlist_of.model
-    names = input_names(model)
-    kept = tuple(names if keep is None else _names(keep))
-    table = _open(model, source, list(dict.fromkeys([*names, *kept])), targets)
-    return table.fold(replace(shortlist_of, kept=kept))
-
-
-def _from_memory(shortlist_of: ShortlistOf, rows: Any, y: Any) -> Shortlist:
-    model = shortlist_of.model
-    X = scaled_rows(model, rows)
+def _in_memory(model: Any, X: Any, y: Any) -> Table:
     if y is not None:
         y = as_array(y)
         if len(y) != X.shape[0]:
             raise ValueError(f"y has {len(y)} labels and there are {X.shape[0]} rows. Give one each.")
         y = y.reshape(len(y), -1)
-    table = ArrayTable(Block(X, y, None), n_threads=model.n_threads, progress=model.progress)
-    return table.fold(shortlist_of)
+    return ArrayTable(Block(X, y, None), n_threads=model.n_threads, progress=model.progress)
+
+
+def _scaled_batch(model: Any, batch: Any) -> Any:
+    """Rows of an Arrow record batch as numbers, on the scale of the fit."""
+    if model._encoder is not None:
+        return model._scaled(model._encoder(batch))
+    from twinviews.tables.arrow import Selection
+
+    return model._scaled(Selection(batch.schema, model._input_names(), [], None).inputs(batch))
+
+
+@dataclass(frozen=True)
+class Shortlist:
+    """The ``size`` rows of smallest key among those seen, no two of them equal."""
+
+    size: int
+    n_rows: int  # seen, labeled or not: places count on from there
+    keys: np.ndarray  # (m,) increasing
+    priorities: np.ndarray  # (m,) equal for equal rows
+    places: np.ndarray  # (m,)
+    rows: Any  # pyarrow.Table of m rows; None in memory, where places are enough
+
+    def merge(self, other: Self) -> Self:
+        """The shortlist of both, the rows of ``other`` counted after those of this one."""
+        both = type(self)(
+            self.size,
+            self.n_rows + other.n_rows,
+            np.concatenate([self.keys, other.keys]),
+            np.concatenate([self.priorities, other.priorities]),
+            np.concatenate([self.places, other.places + self.n_rows]),
+            None if self.rows is None else _stack_tables(self.rows, other.rows),
+        )
+        return both.shortened()
+
+    def shortened(self) -> Self:
+        """The smallest keys, equal rows once."""
+        _, distinct = np.unique(self.priorities, return_index=True)
+        order = np.lexsort((self.priorities[distinct], self.keys[distinct]))
+        best = distinct[order[: self.size]]
+        return replace(
+            self,
+            keys=self.keys[best],
+            priorities=self.priorities[best],
+            places=self.places[best],
+            rows=None if self.rows is None else self.rows.take(best),
+        )
+
+
+@dataclass(frozen=True)
+class _ShortlistOf:
+    """A function from the rows of a block to their shortlist: random rows, or the most uncertain."""
+
+    model: Any
+    size: int
+    seed: int
+    most_uncertain: bool
+
+    def __call__(self, block: Block) -> Shortlist:
+        rows, Y, _ = block
+        free = np.arange(rows.shape[0])
+        if Y is not None:
+            free = np.flatnonzero(missing_labels(Y, self.model.missing_label).all(axis=1))
+        is_batch = hasattr(rows, "schema")
+        some = rows.take(free) if is_batch else rows[free]
+        keys, priorities = np.empty(0), np.empty(0, np.uint64)
+        if len(free):
+            X = _scaled_batch(self.model, some) if is_batch else some
+            priorities = row_priorities(X, self.seed)
+            uncertain = self.most_uncertain
+            keys = -self.model._row_uncertainty(X) if uncertain else priorities.astype(np.float64)
+        raw = _stack_tables(some) if is_batch else None
+        return Shortlist(self.size, rows.shape[0], keys, priorities, free, raw).shortened()
+
+
+def _stack_tables(*parts: Any) -> Any:
+    """Tables and record batches, one under the other."""
+    import pyarrow as pa
+
+    return pa.concat_tables([pa.table(part) for part in parts])
+
+
+def _shortlist(table: Table, shortlist_of: _ShortlistOf) -> Shortlist:
+    found = table.fold(shortlist_of)
+    if len(found.places) == 0:
+        raise ValueError(f"All {found.n_rows:,} rows have a label already. Give rows that have none.")
+    return found

@@ -1,17 +1,20 @@
-"""Errors of one line with the way out, and exit codes that mean something."""
+"""Errors and stops: one line with the way out, and exit codes that mean something."""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from types import FrameType
 from typing import TextIO
 
 import click
 
+from twinviews._system.temporary_files import remove_all_held
 from twinviews._system.visible_text import visible
-from twinviews.cli.stopping import ends_when_stopped
 
 # The extra that installs a package which is imported late.
 _EXTRA_OF = {
@@ -20,6 +23,9 @@ _EXTRA_OF = {
 }  # fmt: skip
 _WHEN_STOPPED = "Files that it said it wrote are complete, all others are as they were."
 UNUSABLE, NO_FILE, NOT_INSTALLED = 3, 4, 5
+_STDERR = 2
+# Back to the start of the line, and erase it: a progress bar may be there.
+_CLEAR_LINE = "\r\x1b[K"
 
 
 def failure(message: str, exit_code: int) -> click.ClickException:
@@ -30,40 +36,59 @@ def failure(message: str, exit_code: int) -> click.ClickException:
 
 
 @contextmanager
-def plain_errors(extra: str, *, when_stopped: str = _WHEN_STOPPED) -> Iterator[None]:
-    """Turn whatever a user can mend into one line; stop in one line, too.
-
-    ``extra`` is the one to install if a package is missing that no other extra is known for.
-    """
+def plain_errors(*, when_stopped: str = _WHEN_STOPPED) -> Iterator[None]:
+    """Turn whatever a user can mend into one line; stop in one line, too."""
     try:
-        with ends_when_stopped(when_stopped):
+        with _ends_when_stopped(when_stopped):
             yield
-    except click.ClickException:
+    except (click.ClickException, BrokenPipeError):  # which is no error of a file: see until_unread
         raise
-    except Exception as error:
-        plain = _plain(error, extra)
-        if plain is None:
-            raise
-        raise plain from error
+    except ModuleNotFoundError as error:
+        package = str(error.name).partition(".")[0]
+        name = f"'twinviews[{_EXTRA_OF[package]}]'" if package in _EXTRA_OF else package
+        raise failure(f"{package} is not installed. Use: pip install {name}", NOT_INSTALLED) from error
+    except ImportError as error:
+        raise failure(str(error), NOT_INSTALLED) from error
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        raise failure(f"{where}{error.strerror or error}.", NO_FILE) from error
+    except ValueError as error:
+        raise failure(str(error), UNUSABLE) from error
 
 
-def _plain(error: Exception, extra: str) -> click.ClickException | None:
-    match error:
-        case ModuleNotFoundError():
-            package = str(error.name).partition(".")[0]
-            extra = _EXTRA_OF.get(package, extra)
-            way_out = f"Use: pip install 'twinviews[{extra}]'"
-            return failure(f"{package} is not installed. {way_out}", NOT_INSTALLED)
-        case ImportError():
-            return failure(str(error), NOT_INSTALLED)
-        case BrokenPipeError():
-            return None  # no error of a file: see until_unread
-        case OSError():
-            where = f"{error.filename}: " if error.filename else ""
-            return failure(f"{where}{error.strerror or error}.", NO_FILE)
-        case ValueError():
-            return failure(str(error), UNUSABLE)
-    return None
+@contextmanager
+def _ends_when_stopped(message: str) -> Iterator[None]:
+    """Within it a signal ends the process: exit code 130 after Ctrl-C, 143 after SIGTERM.
+
+    Temporary files are removed and one line is printed, but nothing is raised. A library can turn an
+    exception into another error, and Python ignores those that arise in finalizers or around a fork.
+    Results appear by renaming a complete file, or in a transaction of SQLite, so that the process may
+    end at any moment.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread can handle signals
+        return
+    process = os.getpid()
+
+    def end(number: int, _: FrameType | None) -> None:
+        if os.getpid() == process:  # a fork has neither files nor words of its own
+            remove_all_held()
+            start = _CLEAR_LINE if os.isatty(_STDERR) else ""
+            with suppress(OSError):  # nobody may read it any more
+                # Not by sys.stderr, which the signal may have interrupted.
+                os.write(_STDERR, f"{start}Error: Stopped. {message}\n".encode())
+        os._exit(128 + number)
+
+    # A shell starts background jobs with Ctrl-C ignored, and it stays so.
+    numbers = [signal.SIGTERM]
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        numbers.append(signal.SIGINT)
+    before = {number: signal.signal(number, end) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import numpy as np
 from twinviews import inspect_model, load_model
 from twinviews.cli.actions.fit_model import columns_of
 
-# Members of the ensemble that are listed.
+# Members of the ensemble that are listed: those that count most.
 _MOST_MEMBERS = 8
 
 
@@ -54,35 +54,26 @@ def lines_of(facts: Mapping[str, Any]) -> list[str]:
         lines.insert(1, f"predicts    {about['target']} ({about.get('task', 'of a task not told')})")
     if "classes" in facts:
         lines.append(f"classes     {', '.join(map(str, facts['classes']))}")
-    for name, value in _errors(about):
-        lines.append(f"expects     {name.replace('_', ' ')} {value:.4g}, judged by labels left out")
+    told = about.get("error")
+    if isinstance(told, dict):  # as `twinviews fit` leaves it; others may have told other things
+        for name, value in told.items():
+            if isinstance(value, float):
+                words = f"{name.replace('_', ' ')} {value:.4g}, judged by labels left out"
+                lines.append(f"expects     {words}")
     chosen = [f"{name} {value:.4g}" for name, value in facts["chosen"].items() if value is not None]
     if chosen:
         lines.append(f"chosen      {', '.join(chosen)}")
-    lines += _titled("members", [f"{weight:.3f}  {name}" for name, weight in _members(facts)])
+    roster = facts["members"]
+    if roster and isinstance(roster[0], list):
+        roster = roster[0]  # of the first target
+    members = [f"{weight:.3f}  {name}" for name, weight in roster[:_MOST_MEMBERS]]
     columns = facts.get("columns", [])
     wide = max((len(column["name"]) for column in columns), default=0)
     shown = [
         f"{column['name']:<{wide}}  {column.get('kind', 'number'):<8}  {column.get('words', '')}"
         for column in columns
     ]
-    return lines + _titled("columns", shown)
-
-
-def _errors(about: Mapping[str, Any]) -> list[tuple[str, float]]:
-    """As `twinviews fit` leaves them; whoever else saved the model may have told other things."""
-    told = about.get("error")
-    if not isinstance(told, dict):
-        return []
-    return [(name, value) for name, value in told.items() if isinstance(value, float)]
-
-
-def _members(facts: Mapping[str, Any]) -> list[tuple[str, float]]:
-    """Of the first target, those that count most."""
-    roster = facts["members"]
-    if roster and isinstance(roster[0], list):
-        roster = roster[0]
-    return [(name, weight) for name, weight in roster[:_MOST_MEMBERS]]
+    return lines + _titled("members", members) + _titled("columns", shown)
 
 
 def _titled(title: str, lines: list[str]) -> list[str]:

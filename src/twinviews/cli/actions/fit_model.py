@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from shlex import quote
@@ -12,12 +12,10 @@ import numpy as np
 from sklearn.base import clone
 
 from twinviews import TableEncoder, XNVClassifier, XNVRegressor, save_model
-from twinviews.cli.actions.check_paths import check_paths
-from twinviews.cli.actions.target_task import Target, Task, look_at_target
+from twinviews.cli.actions.first_look import Target, Task, check_paths, look_at_target
+from twinviews.cli.errors import say
 from twinviews.encoding.sources import open_like
 from twinviews.reading import Reading, ReadingOptions, columnar_copy, read
-
-Say = Callable[[str], None]
 
 
 def fit_model(
@@ -30,14 +28,13 @@ def fit_model(
     report: Path | None,
     quick: bool,
     seed: int,
-    reading: Mapping[str, Any],
-    say: Say,
+    **reading: Any,
 ) -> dict[str, Any]:
-    """Read, fit, save; what was found and done, for machines. ``say`` tells a person."""
+    """Read, fit, save, and say so; what was found and done is returned for machines."""
     check_paths([table, *unlabeled], [output, *([] if report is None else [report])])
     if report is not None:
         import_module("twinviews.report")  # better known now than after minutes of work
-    options = options_of(reading)
+    options = ReadingOptions(**reading)
     found = read(table, options)
     say(str(found))
     found = columnar_copy(found)  # the target, the columns, landmarks and moments: four passes
@@ -45,23 +42,30 @@ def fit_model(
         target = target.strip()  # as names of columns are
     with found.plain_errors():
         goal = look_at_target(found.dataset, target, task)
+    if goal.n_labeled == 0:
+        raise ValueError(
+            f"Column {target!r} is blank in all {goal.n_rows:,} rows, so there is nothing to learn "
+            f"from. Give some rows a value."
+        )
     more = [open_like(found, source, options, [target]) for source in unlabeled]
     for other in more:
         say(str(other))
     say(goal.words(found_out=task is None))
-    kinds = _kinds_of_inputs(options, target)
-    columns = _columns_to_use(found, target, kinds, say)
+    columns = _columns_to_use(found, target, options.kinds)
     estimator = _estimator(goal.task, quick, seed)
-    model = _fitted(estimator, [found, *more], target, columns, kinds)
+    with found.plain_errors():
+        model = clone(estimator).fit_table(
+            found, target=target, columns=columns, encode=True, reading=options, unlabeled=more or None
+        )
     say(_columns_in_words(model))
-    error = _error(model, goal)
-    say(_error_in_words(error, goal))
-    missing = None if options.missing is None else list(options.missing)
-    about = {**model.about_, "missing": missing, "error": error}
+    error, in_words = _expected_error(float(model.loo_error_), goal)
+    say(in_words)
+    about = {**model.about_, "error": error}
     save_model(model, output, about=about)
     say(f"Wrote {output} ({output.stat().st_size / 1e3:,.0f} kB).")
     if report is not None:
-        _write_report(report, [found, *more], goal, columns, kinds, estimator, model, seed, say)
+        kinds, n_unlabeled = options.kinds, model.n_unlabeled_
+        _write_report(report, [found, *more], goal, columns, kinds, estimator, n_unlabeled)
     again = quote(table) if Path(table).is_file() else "TABLE"  # a stream is gone
     say(f"Next: twinviews predict {quote(str(output))} {again} -o predicted.csv")
     return {
@@ -75,60 +79,29 @@ def fit_model(
     }
 
 
-def _fitted(
-    estimator: Any,
-    readings: Sequence[Reading],
-    target: str,
-    columns: Sequence[str],
-    kinds: Mapping[str, str],
-) -> Any:
-    """A clone, fitted on the first table and on the rows of the others."""
-    found, *more = readings
-    with found.plain_errors():
-        return clone(estimator).fit_table(
-            found, target=target, columns=columns, encode=True, kinds=kinds, unlabeled=more or None
-        )  # fmt: skip
-
-
 def _write_report(
     page: Path,
     readings: Sequence[Reading],
     goal: Target,
     columns: Sequence[str],
-    kinds: Mapping[str, Any],
+    kinds: Mapping[str, str],
     estimator: Any,
-    model: Any,
-    seed: int,
-    say: Say,
+    n_unlabeled: int,
 ) -> None:
     from twinviews.cli.actions.report_sample import sample_rows
     from twinviews.report import gather, write_report
 
+    seed = estimator.random_state
     datasets = [reading.dataset for reading in readings]
     with readings[0].plain_errors():
         rows, drawn = sample_rows(
-            datasets, [*columns, goal.name], goal.name, goal.n_labeled, model.n_unlabeled_, seed
+            datasets, [*columns, goal.name], goal.name, goal.n_labeled, n_unlabeled, seed
         )
-    evidence = gather(
-        rows, goal.name, goal.task, TableEncoder(kinds=kinds), estimator,
-        seed=seed, say=say, drawn=drawn,
-    )  # fmt: skip
+    said = {name: kinds[name].partition(":")[0] for name in columns if name in kinds}
+    encoder = TableEncoder(kinds=said)
+    evidence = gather(rows, goal.name, goal.task, encoder, estimator, seed=seed, say=say, drawn=drawn)
     write_report(page, evidence)
     say(f"Wrote {page}.")
-
-
-def options_of(reading: Mapping[str, Any]) -> ReadingOptions:
-    """From the command line's words."""
-    missing = reading["missing"]
-    return ReadingOptions(
-        delimiter=reading["delimiter"],
-        quote=reading["quote"],
-        encoding=reading["encoding"],
-        decimal=reading["decimal"],
-        sheet=reading["sheet"],
-        missing=None if missing is None else tuple(word.strip() for word in missing.split(",")),
-        kinds=reading["kinds"],
-    )
 
 
 def columns_of(model: Any) -> list[dict[str, Any]]:
@@ -145,12 +118,7 @@ def _estimator(task: Task, quick: bool, seed: int) -> Any:
     return kind(random_state=seed, progress=True, **alone)
 
 
-def _kinds_of_inputs(options: ReadingOptions, target: str) -> dict[str, str]:
-    kinds = {name: kind.partition(":")[0] for name, kind in options.kinds.items()}
-    return {name: kind for name, kind in kinds.items() if kind != "skip" and name != target}
-
-
-def _columns_to_use(found: Reading, target: str, kinds: Mapping[str, str], say: Say) -> list[str]:
+def _columns_to_use(found: Reading, target: str, kinds: Mapping[str, str]) -> list[str]:
     """All but the target; predictions of an earlier run would be learned from as if they were facts."""
     names = [name for name in found.dataset.schema.names if name != target]
     earlier = [name for name in names if _is_prediction(name) and name not in kinds]
@@ -174,36 +142,26 @@ def _columns_in_words(model: Any) -> str:
     return f"{words}; left out: {', '.join(left_out)} (--kind)" if left_out else words
 
 
-def _error(model: Any, goal: Target) -> dict[str, float | None]:
-    """What to expect on new rows, from labels that the fits judged had not seen."""
-    loss = float(model.loo_error_)
+def _expected_error(loss: float, goal: Target) -> tuple[dict[str, float | None], str]:
+    """The error on new rows, from labels that the fits judged had not seen: numbers, and a sentence."""
     if not np.isfinite(loss):
-        return {"error": None}
+        return {"error": None}, "Error to expect: unknown, as some label alone decides what is learned."
     if goal.task == "classification":
-        return {"error_rate": loss}
-    share = loss / goal.variance if goal.variance > 0 else None
-    return {"root_mean_squared_error": float(np.sqrt(loss)), "share_of_variance": share}
-
-
-def _error_in_words(error: Mapping[str, float | None], goal: Target) -> str:
-    if "error" in error:
-        return "Error to expect: unknown, as some label alone decides what is learned."
-    if goal.task == "classification":
-        rate = error["error_rate"]
-        assert rate is not None
-        words = f"Error to expect: {rate:.1%} of rows, judged by labels left out"
+        words = f"Error to expect: {loss:.1%} of rows, judged by labels left out"
         guess = 1 - goal.commonest
-        if np.isnan(guess):
-            return f"{words}."
-        verdict = "" if rate < guess else ": this model knows no better"
-        return f"{words}; always the commonest class would be wrong in {guess:.1%}{verdict}."
-    root, rest = error["root_mean_squared_error"], error["share_of_variance"]
-    assert root is not None
-    words = f"Error to expect: {readable(root)} (root mean square, judged by labels left out)"
-    if rest is None:
-        return f"{words}; all labels are the same."
-    verdict = "" if rest < 1 else ": no better than always saying the mean"
-    return f"{words}; R\N{SUPERSCRIPT TWO} {1 - rest:.2f}{verdict}."
+        if not np.isnan(guess):
+            verdict = "" if loss < guess else ": this model knows no better"
+            words += f"; always the commonest class would be wrong in {guess:.1%}{verdict}"
+        return {"error_rate": loss}, f"{words}."
+    root = float(np.sqrt(loss))
+    share = loss / goal.variance if goal.variance > 0 else None
+    if share is None:
+        comparison = "all labels are the same"
+    else:
+        verdict = "" if share < 1 else ": no better than always saying the mean"
+        comparison = f"R\N{SUPERSCRIPT TWO} {1 - share:.2f}{verdict}"
+    words = f"{readable(root)} (root mean square, judged by labels left out); {comparison}"
+    return {"root_mean_squared_error": root, "share_of_variance": share}, f"Error to expect: {words}."
 
 
 def readable(number: float) -> str:

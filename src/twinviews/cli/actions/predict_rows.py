@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -11,32 +11,32 @@ from typing import Any
 import pyarrow as pa
 
 from twinviews import load_model
-from twinviews.cli.actions.check_paths import check_paths
-from twinviews.cli.actions.fit_model import options_of
+from twinviews.cli.actions.first_look import check_paths
+from twinviews.cli.errors import say
 from twinviews.encoding.sources import read_like_the_fit
-from twinviews.reading import Reading, write
+from twinviews.reading import Reading, ReadingOptions, write
 
 
 def predict_rows(
-    model_file: Path,
+    model: Path,
     table: str,
     output: str,
     *,
     keep: Sequence[str] | None,
-    coverage: float | None,
+    coverage: float,
+    no_intervals: bool,
     formulas: bool,
-    reading: Mapping[str, Any],
-    say: Callable[[str], None],
+    **reading: Any,
 ) -> dict[str, Any]:
     """Load, read, predict, write; what was done, for machines."""
-    check_paths([table], [] if output == "-" else [Path(output)], [model_file])
-    model = load_model(model_file)
-    found = read_like_the_fit(table, getattr(model, "about_", {}), options_of(reading))
+    check_paths([table], [] if output == "-" else [Path(output)], [model])
+    fitted = load_model(model)
+    found = read_like_the_fit(table, getattr(fitted, "about_", {}), ReadingOptions(**reading))
     say(str(found))
     kept = found.dataset.schema.names if keep is None else keep
     unseen: Counter[str] = Counter()
     with found.plain_errors():
-        batches = _predicted(model, found, kept, coverage, unseen)
+        batches = _predicted(fitted, found, kept, None if no_intervals else coverage, unseen)
         first = next(batches, None)
         if first is None:
             raise ValueError(f"{found.source} has no rows to predict for.")

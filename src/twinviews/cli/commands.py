@@ -1,0 +1,307 @@
+"""The commands: words and options. What they do is imported late, because it needs heavy packages."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from twinviews._system.visible_text import visible
+from twinviews.cli.errors import plain_errors, say
+
+KINDS = ("number", "category", "date", "boolean", "skip")
+_FILE = click.Path(dir_okay=False, path_type=Path)
+_TASK = click.Choice(["regression", "classification"])
+_DEMO = Path("twinviews-demo")
+
+
+def _words(context: click.Context, option: click.Parameter, text: str | None) -> tuple[str, ...] | None:
+    """The words in a text, separated by commas; one that holds a comma is in quotes."""
+    if text is None:
+        return None
+    return tuple(word.strip() for row in csv.reader([text]) for word in row if word.strip())
+
+
+def _kinds(context: click.Context, option: click.Parameter, given: Iterable[str]) -> dict[str, str]:
+    kinds = {}
+    for text in given:
+        name, _, kind = text.rpartition("=")
+        if not name or kind.partition(":")[0] not in KINDS:
+            raise click.BadParameter(
+                f"{text!r} must be a column, = and one of {', '.join(KINDS)}: --kind zip=category"
+            )
+        kinds[name] = kind
+    return kinds
+
+
+def _reads_a_table(command: Callable[..., None]) -> Callable[..., None]:
+    """Adds the options of ``ReadingOptions``: what to believe instead of what is found out."""
+    for option in reversed(_READING):
+        command = option(command)
+    return command
+
+
+_READING = [
+    click.option("--delimiter", metavar="SIGN", help="Between cells: one character, or tab."),
+    click.option("--quote", metavar="SIGN", help="Around cells that hold the delimiter."),
+    click.option("--encoding", metavar="NAME", help="Of text files: utf-8, cp1252, ..."),
+    click.option("--decimal", type=click.Choice([".", ","]), help="Sign before the decimals."),
+    click.option("--sheet", metavar="NAME", help="Of a workbook; the first one if not said."),
+    click.option(
+        "--missing",
+        metavar="WORDS",
+        callback=_words,
+        help="Words that mean a blank, with commas between, instead of the usual (NA, n/a, ?, ...).",
+    ),
+    click.option(
+        "--kind",
+        "kinds",
+        multiple=True,
+        metavar="COLUMN=KIND",
+        callback=_kinds,
+        help=f"What a column is, again and again for several: {', '.join(KINDS)}, or a date with its "
+        f"form such as date:%m/%d/%Y.",
+    ),
+]
+
+
+def _print_json(facts: dict[str, Any]) -> None:
+    _print(json.dumps(facts, indent=2, ensure_ascii=False).split("\n"))
+
+
+def _print(lines: Iterable[str]) -> None:
+    """Names come from strangers, and a terminal obeys some characters."""
+    click.echo("\n".join(map(visible, lines)))
+
+
+@click.command(
+    short_help="Learn from a table; write a model file.",
+    epilog="""
+\b
+Examples:
+  twinviews fit prices.csv --target price -o prices.twinviews
+  twinviews fit lab.xlsx --target result --unlabeled all.parquet -o lab.twinviews
+  zcat big.csv.gz | twinviews fit - --target class --kind zip=category -o model.twinviews
+""",
+)
+@click.argument("table")
+@click.option(
+    "--target", required=True, metavar="COLUMN", help="Column to predict; blank where unknown."
+)
+@click.option("-o", "--output", type=_FILE, required=True, help="Model file.")
+@click.option(
+    "--unlabeled",
+    multiple=True,
+    metavar="TABLE",
+    help="More rows without labels, with the same columns; repeatable.",
+)
+@click.option(
+    "--task", type=_TASK, help="Numbers or classes to predict; by default found out from the column."
+)
+@click.option(
+    "--report",
+    type=_FILE,
+    metavar="PAGE",
+    help="Also write a page (.html) on how good the predictions are and what they depend on.",
+)
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="The paper's method alone, without the ensemble: several times faster.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was found and done as JSON.")
+@_reads_a_table
+def fit(as_json: bool, **options: Any) -> None:
+    """Learn from TABLE to predict one of its columns, and write a model file.
+
+    TABLE is a CSV, TSV, Excel, Parquet, Arrow or JSON-lines file, a folder of files that make up one
+    table (all of one format, but not workbooks), or - for standard input. Rows with a blank target are
+    used too, as unlabeled rows. Columns may hold numbers, words, dates and blanks. Everything that is
+    found out about the table is printed, with the option that overrides it.
+    """
+    from twinviews.cli.actions.fit_model import fit_model
+
+    done = fit_model(**options)
+    if as_json:
+        _print_json(done)
+
+
+@click.command(
+    short_help="Predict for the rows of a table.",
+    epilog="""
+\b
+Examples:
+  twinviews predict prices.twinviews more.csv -o predicted.csv
+  twinviews predict prices.twinviews more.parquet --keep id -o predicted.parquet
+  cat more.csv | twinviews predict prices.twinviews - -o - | head
+""",
+)
+@click.argument("model", type=_FILE)
+@click.argument("table")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="FILE",
+    help="By its ending: .csv, .tsv, .parquet, .arrow, .jsonl, .xlsx; - is CSV on standard output.",
+)
+@click.option(
+    "--keep",
+    metavar="COLUMNS",
+    callback=_words,
+    help="Columns to keep, separated by commas; by default all.",
+)
+@click.option(
+    "--coverage",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.9,
+    show_default=True,
+    help="Coverage of the intervals of predicted numbers.",
+)
+@click.option("--no-intervals", is_flag=True, help="No intervals, which is faster.")
+@click.option(
+    "--formulas",
+    is_flag=True,
+    help="Write text that looks like a formula as it is, without an apostrophe in front.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
+@_reads_a_table
+def predict(as_json: bool, **options: Any) -> None:
+    """Predict for every row of TABLE with MODEL, a file that `twinviews fit` wrote.
+
+    The output has the columns of TABLE and those of the predictions: `prediction` with `lower` and
+    `upper`, or `prediction` with the probability of each class. It appears when it is complete.
+    """
+    if as_json and options["output"] == "-":
+        raise click.UsageError("--json and -o - both mean standard output: name a file.")
+    from twinviews.cli.actions.predict_rows import predict_rows
+
+    done = predict_rows(**options)
+    if as_json:
+        _print_json(done)
+
+
+@click.command(short_help="Show what is in a model file.")
+@click.argument("model", type=_FILE)
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def inspect(model: Path, as_json: bool) -> None:
+    """Show what MODEL predicts, from which columns, how well, and how it was made."""
+    from twinviews.cli.actions.describe_model import facts_of_model, lines_of
+
+    facts = facts_of_model(model)
+    if as_json:
+        _print_json(facts)
+    else:
+        _print(lines_of(facts))
+
+
+@click.command(
+    short_help="Label rows on a page that learns.",
+    epilog="""
+\b
+Examples:
+  twinviews label prices.parquet --target price --task regression
+  twinviews label parcels.csv --target kind --classes box,letter,tube
+  twinviews label lab.xlsx --target result --target quality
+  twinviews label --demo
+""",
+)
+@click.argument("table", required=False)
+@click.option(
+    "--target",
+    "targets",
+    multiple=True,
+    metavar="COLUMN",
+    help="Column to label, of the table or a new one; repeatable. By default the ones labeled before.",
+)
+@click.option(
+    "--task", type=_TASK, help="Numbers or classes; needed for a target that has no label yet."
+)
+@click.option(
+    "--classes",
+    metavar="NAMES",
+    callback=_words,
+    help="Classes of a new target, separated by commas.",
+)
+@click.option(
+    "--labels",
+    type=_FILE,
+    metavar="FILE",
+    help="File of the labels; by default TABLE.labels.sqlite beside the table.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(1024, 65535),
+    help="Port of the page; by default that of last time, or a free one.",
+)
+@click.option("--no-browser", is_flag=True, help="Only print the address.")
+@click.option("--demo", is_flag=True, help=f"Label an example table in the folder {_DEMO}.")
+@click.option(
+    "--rule",
+    metavar="NAME",
+    default="best of handfuls",
+    show_default=True,
+    help="Acquisition rule that suggests rows; also uncertainty, random, or a rule of a package.",
+)
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed of the fits and of the candidate rows."
+)
+@_reads_a_table
+def label(demo: bool, **options: Any) -> None:
+    """Label rows of TABLE in the browser, the most useful ones first, while a model learns.
+
+    The page shows one row at a time with the model's guess, and the error so far. Each label is stored
+    at once in a file beside TABLE, which itself is never changed; the page exports both together. Only
+    this machine can open the page, by an address that contains a secret.
+    """
+    if demo == (options["table"] is not None):
+        raise click.UsageError("Name a TABLE, or say --demo.")
+    with plain_errors(when_stopped="Every label is kept."):
+        from twinviews.cli.actions.demo_tables import FRUITS, write_fruit
+        from twinviews.cli.actions.label_rows import label_rows
+
+        if demo:
+            options["table"] = str(_DEMO / "fruit.csv")
+            options["targets"] = options["targets"] or ["fruit"]
+            options["classes"] = options["classes"] or sorted(FRUITS)
+            write_fruit(_DEMO / "fruit.csv")
+        label_rows(**options)
+
+
+@click.command(short_help="Try every step on a real table.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=_DEMO,
+    show_default=True,
+    help="Folder for the table, the model, the predictions and the report.",
+)
+def demo(output: Path) -> None:
+    """Fit, predict and report on a real table: 442 patients, of whom 120 have a result.
+
+    The table is scikit-learn's diabetes data with most results blanked. An id, words, dates and blanks
+    were added, because real tables have them.
+    """
+    from twinviews.cli.actions.demo_tables import against_the_truth, write_patients
+
+    table, model, page, predicted = (
+        str(output / name)
+        for name in ("patients.csv", "patients.twinviews", "report.html", "predicted.csv")
+    )
+    truth = write_patients(Path(table))
+    _show(fit, table, "--target", "progression", "-o", model, "--report", page)
+    say("")
+    _show(predict, model, table, "-o", predicted)
+    say(f"\n{against_the_truth(Path(predicted), truth)}")
+    say(f"The report is {page}: open it in a browser.")
+
+
+def _show(command: click.Command, *words: str) -> None:
+    say(f"$ twinviews {command.name} {' '.join(words)}")
+    command.main(words, standalone_mode=False)
