@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from read_tables import TRICKY, as_csv, from_bytes, said
 from twinviews.reading import ReadingOptions
-from twinviews.reading.column_types import ColumnSummary, MissingWords
+from twinviews.reading.column_types import ANY, ColumnSummary, MissingWords
 from twinviews.reading.dialect import column_names, find_dialect
-from twinviews.reading.spellings import ANY
 from twinviews.reading.vocabulary import MISSING
 
 

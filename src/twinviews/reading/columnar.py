@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,17 +12,16 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from twinviews.reading.arrow_kinds import kind_of_type
-from twinviews.reading.copies import read_copy, typed_copy
-from twinviews.reading.findings import Guess, Reading, plain_errors, types_in_words
+from twinviews.reading.copies import read_copy
+from twinviews.reading.findings import Guess, Reading, types_in_words
 from twinviews.reading.options import ReadingOptions
-from twinviews.reading.typed import check_names, find_types, kinds_changed
+from twinviews.reading.typed import check_names, kinds_changed, read_text_columns
 
 # What one row group of a Parquet file or one batch of an Arrow file may unpack to: it is read at once,
 # and runs of equal values can make much of few bytes.
 _MOST_UNPACKED_BYTES = 2 << 30
 _END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
-# With threads of its own Arrow reads ahead without bounds.
-_IN_ORDER: dict[str, Any] = {"batch_size": 32_768, "use_threads": False}
+_BATCH_ROWS = 32_768
 
 
 def read_parquet(paths: Sequence[Path], options: ReadingOptions, source: str) -> Reading:
@@ -66,17 +64,24 @@ def _read_columnar(paths: Sequence[Path], form: str, options: ReadingOptions, so
         raise ValueError(f"{source} has no rows. Name a table with rows.")
     check_names(options, common.names, source)
     fields, left_out = _plain_fields(common, options)
-    guesses = (*said, *left_out)
     others = kinds_changed(pa.schema(fields), options)
     schema = pa.schema(
         [field.with_type(pa.string()) if field.name in others else field for field in fields]
     )
     found_out = [name for name, kind in others.items() if not kind.startswith("category")]
-    if found_out:
-        found = _with_types_of_text(opened(schema), found_out, options, source)
-        return replace(found, guesses=(*guesses, *found.guesses), own_types=True)
-    guesses = (*guesses, *types_in_words(schema))
-    return Reading(source, opened(schema), guesses, n_rows, own_types=True)
+    if found_out:  # words that the user calls numbers, dates or booleans
+        found = read_text_columns(
+            # With threads of its own Arrow reads ahead without bounds.
+            lambda: opened(schema).to_batches(batch_size=_BATCH_ROWS, use_threads=False),
+            schema,
+            found_out,
+            options,
+            source,
+            lambda row: f"{source}, row {row + 1}",
+        )
+    else:
+        found = Reading(source, opened(schema), types_in_words(schema), n_rows)
+    return replace(found, guesses=(*said, *left_out, *found.guesses), own_types=True)
 
 
 def read_stream(paths: Sequence[Path], options: ReadingOptions, source: str) -> Reading:
@@ -154,20 +159,6 @@ def _plain(kind: pa.DataType) -> pa.DataType | None:
     if types.is_decimal(kind) or types.is_duration(kind):
         return pa.float64()
     return None if kind_of_type(kind) == "other" else kind
-
-
-def _with_types_of_text(
-    dataset: ds.Dataset, names: Sequence[str], options: ReadingOptions, source: str
-) -> Reading:
-    """For columns of words that the user calls numbers, dates or booleans; the others stay."""
-    with plain_errors(source):
-        text = dataset.to_batches(columns=list(names), **_IN_ORDER)
-        typing = find_types(text, names, options, lambda row: f"{source}, row {row + 1}")
-        schema = typing.schema_among(dataset.schema)
-        everything = dataset.to_batches(**_IN_ORDER)
-        copy = typed_copy(typing.convert_among(everything, dataset.schema), schema)
-    guesses = (*typing.guesses, *types_in_words(schema))
-    return Reading(source, copy, guesses, typing.n_rows, typing.written)
 
 
 def _check_batches(files: Sequence[str], source: str) -> int:

@@ -15,10 +15,9 @@ from twinviews.reading.copies import typed_copy
 from twinviews.reading.date_spellings import Moment
 from twinviews.reading.diagnosis import line_of_row, opened, what_is_wrong
 from twinviews.reading.dialect import HEAD_BYTES, Dialect, find_dialect
-from twinviews.reading.findings import Reading, types_in_words
-from twinviews.reading.number_spellings import NumberSpelling, WholeSpelling
+from twinviews.reading.findings import Reading
 from twinviews.reading.options import ReadingOptions
-from twinviews.reading.spellings import CodeSpelling, TextSpelling
+from twinviews.reading.spellings import NumberSpelling, TextSpelling
 from twinviews.reading.typed import Typing, check_names, find_types
 from twinviews.reading.vocabulary import DASH, FALSE_IF_ASKED, TRUE_IF_ASKED
 
@@ -38,12 +37,9 @@ def read_delimited(paths: Sequence[Path], options: ReadingOptions, source: str) 
     if _is_for_arrow(typing):
         dataset = files.dataset(typing)
     else:
-        dataset = typed_copy(typing.convert(files.text()), typing.schema)
+        dataset = typed_copy(typing.convert(files.text()), pa.schema(typing.types))
     encoding = () if options.encoding is not None else (files.dialect.encoding_guess,)
-    guesses = (
-        *files.dialect.guesses, *encoding, *typing.guesses, *types_in_words(typing.schema)
-    )  # fmt: skip
-    return Reading(source, dataset, guesses, typing.n_rows, typing.written)
+    return typing.reading(source, dataset, (*files.dialect.guesses, *encoding))
 
 
 def _dialect_of(paths: Sequence[Path], options: ReadingOptions, source: str) -> Dialect:
@@ -134,7 +130,9 @@ class _Files:
                 convert_options=_convert_options(typing), read_options=_read_options(self.dialect)
             ),
         )
-        return ds.dataset([str(path) for path in self.paths], format=form, schema=typing.schema)
+        return ds.dataset(
+            [str(path) for path in self.paths], format=form, schema=pa.schema(typing.types)
+        )
 
 
 def _read_options(dialect: Dialect) -> arrow_csv.ReadOptions:
@@ -157,38 +155,41 @@ def _parse_options(dialect: Dialect) -> arrow_csv.ParseOptions:
     )
 
 
+def _decimals(typing: Typing) -> set[str]:
+    numbers = [one for one in typing.spellings.values() if isinstance(one, NumberSpelling)]
+    return {one.decimal for one in numbers if one.decimal is not None}
+
+
+def _forms(typing: Typing) -> set[str]:
+    return {one.form for one in typing.spellings.values() if isinstance(one, Moment)}
+
+
 def _is_for_arrow(typing: Typing) -> bool:
     """Arrow has one decimal sign, one form of dates and one list of missing words for a whole table."""
-    spellings = typing.spellings.values()
-    numbers = [one for one in spellings if isinstance(one, NumberSpelling)]
-    forms = {one.form for one in spellings if isinstance(one, Moment)}
-    signs = [name for name in typing.spellings if typing.keeps_dashes(name)]
+    dashes = {name: typing.keeps_dashes(name) for name in typing.spellings}
     return (
-        all(one.grouping is None and one.symbol is None for one in numbers)
-        and len({one.decimal for one in numbers}) <= 1
-        and len(forms) <= 1
-        and not (signs and any(DASH in typing.gaps(name) for name in typing.spellings))
-        and not any(_needs_tidying(typing, name) for name in typing.spellings)
+        len(_decimals(typing)) <= 1
+        and len(_forms(typing)) <= 1
+        and not (any(dashes.values()) and any(DASH in typing.gaps(name) for name in dashes))
+        and all(_is_plain(typing, name) for name in typing.spellings)
     )
 
 
-def _needs_tidying(typing: Typing, name: str) -> bool:
+def _is_plain(typing: Typing, name: str) -> bool:
     """Arrow leaves out spaces and tabs around numbers by itself, and nothing else."""
     spelling, summary = typing.spellings[name], typing.summaries[name]
-    if isinstance(spelling, WholeSpelling | NumberSpelling):
-        return summary.oddly
-    return summary.padded and not isinstance(spelling, CodeSpelling | TextSpelling)
+    if isinstance(spelling, NumberSpelling):
+        return spelling.grouping is None and spelling.symbol is None and not summary.oddly
+    return isinstance(spelling, TextSpelling) or not summary.padded
 
 
 def _convert_options(typing: Typing) -> arrow_csv.ConvertOptions:
-    decimals = [one.decimal for one in typing.spellings.values() if isinstance(one, NumberSpelling)]
-    forms = [one.form for one in typing.spellings.values() if isinstance(one, Moment)]
     return arrow_csv.ConvertOptions(
-        column_types=typing.schema,
+        column_types=typing.types,
         strings_can_be_null=True,
         null_values=sorted(set().union(*(typing.gaps(name) for name in typing.spellings))),
         true_values=list(TRUE_IF_ASKED),
         false_values=list(FALSE_IF_ASKED),
-        decimal_point=decimals[0] if decimals else ".",
-        timestamp_parsers=[arrow_csv.ISO8601, *forms[:1]],
+        decimal_point=next(iter(_decimals(typing)), "."),
+        timestamp_parsers=[arrow_csv.ISO8601, *_forms(typing)],
     )

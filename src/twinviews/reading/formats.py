@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
+from twinviews.reading.columnar import read_arrow, read_parquet, read_stream
+from twinviews.reading.delimited import read_delimited
 from twinviews.reading.findings import Reading
+from twinviews.reading.json_lines import read_json_lines
 from twinviews.reading.options import ReadingOptions
+from twinviews.reading.workbook import read_workbook
+from twinviews.reading.writers import CsvWriter, JsonLinesWriter, WorkbookWriter
 
 
 class BatchWriter(Protocol):
@@ -61,7 +68,40 @@ class FileFormat:
         return first.startswith(self.begins) if self.begins else path.name.endswith(self.endings)
 
 
-_FORMATS: list[FileFormat] = []
+# Text has no first bytes of its own: what a file is that no other format recognises.
+JSON_LINES = FileFormat("JSON lines", read=read_json_lines)
+DELIMITED = FileFormat("CSV", read=read_delimited)
+# In the order in which messages name their endings.
+_FORMATS = [
+    FileFormat("CSV", (".csv",), open_writer=CsvWriter),
+    FileFormat("CSV", (".tsv",), open_writer=partial(CsvWriter, delimiter="\t")),
+    FileFormat(
+        "a Parquet file",
+        (".parquet",),
+        begins=(b"PAR1",),
+        read=read_parquet,
+        open_writer=lambda path, schema, formulas: pq.ParquetWriter(path, schema),
+    ),
+    FileFormat(
+        "an Arrow file",
+        (".arrow",),
+        begins=(b"ARROW1",),
+        read=read_arrow,
+        open_writer=lambda path, schema, formulas: pa.ipc.new_file(str(path), schema),
+    ),
+    FileFormat("an Arrow stream", begins=(b"\xff\xff\xff\xff",), read=read_stream, one_file=True),
+    FileFormat(
+        "JSON lines", (".jsonl",), open_writer=lambda path, schema, formulas: JsonLinesWriter(path)
+    ),
+    FileFormat(
+        "a workbook",
+        (".xlsx",),
+        begins=(b"PK\x03\x04", b"\xd0\xcf\x11\xe0"),
+        read=read_workbook,
+        open_writer=lambda path, schema, formulas: WorkbookWriter(path, schema),
+        one_file=True,
+    ),
+]
 
 
 def register_format(form: FileFormat) -> None:

@@ -16,8 +16,7 @@ from twinviews._system.unchanged_files import SameFiles
 from twinviews.reading.copies import read_standard_input
 from twinviews.reading.diagnosis import opened
 from twinviews.reading.findings import Reading
-from twinviews.reading.formats import FileFormat, recognised
-from twinviews.reading.known_formats import DELIMITED, JSON_LINES
+from twinviews.reading.formats import DELIMITED, JSON_LINES, FileFormat, recognised
 from twinviews.reading.options import ReadingOptions
 
 STANDARD_INPUT = "-"

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from twinviews.reading.dialect import column_names
-from twinviews.reading.findings import Guess, Reading, types_in_words
+from twinviews.reading.findings import Guess, Reading
 from twinviews.reading.options import ReadingOptions
 from twinviews.reading.typed import check_names, find_types
 
@@ -62,8 +62,7 @@ def read_workbook(paths: Sequence[Path], options: ReadingOptions, source: str) -
         guesses = (Guess(f"sheet {sheet!r} of {len(book.sheet_names)}", "--sheet"), *guesses)
     if start:
         guesses = (*guesses, Guess(f"header in row {start + 1}, what is above it left out"))
-    guesses = (*guesses, *typing.guesses, *types_in_words(typing.schema))
-    return Reading(source, dataset, guesses, typing.n_rows, typing.written)
+    return typing.reading(source, dataset, guesses)
 
 
 def _check_size(path: Path, source: str) -> None:

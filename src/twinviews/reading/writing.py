@@ -49,7 +49,7 @@ def write(
     """
     if str(out) == STANDARD_OUTPUT:
         target = sys.stdout.buffer if stream is None else stream
-        return _copy(batches, CsvWriter(target, schema, ",", formulas), Path("standard output"))
+        return _copy(batches, CsvWriter(target, schema, formulas), Path("standard output"))
     path = Path(out)
     opener = _opener_of(path, path.suffix if ending is None else ending)
     if not path.parent.is_dir():
