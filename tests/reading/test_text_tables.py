@@ -164,7 +164,7 @@ def test_a_backslash_before_a_quote_is_inside_the_cell_or_ends_it(text, escape, 
     if delimiter is None and "," not in text:
         text = text.replace("\n", ",\n")
     found = find_dialect(text.encode(), True, ReadingOptions(delimiter=delimiter), "table.csv")
-    assert found.escape == escape
+    assert found.cut.escape == escape
 
 
 def test_any_number_of_equal_names_are_told_apart():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import shutil
 import sys
 import tempfile
@@ -10,7 +11,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO, cast
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -24,6 +25,11 @@ _COPIED_ROWS = 32_768
 _UNPACKED = 10
 # The disk, the user's share of it, or the size that a file may have.
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def opened(path: Path) -> IO[bytes]:
+    """The bytes of a file, unpacked."""
+    return cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
 
 
 def _read_from(fill: Callable[[Path], Path], read: Callable[[Path], Reading]) -> Reading:

@@ -14,7 +14,7 @@ import pyarrow.dataset as ds
 import pyarrow.json as arrow_json
 
 from twinviews.reading.arrow_kinds import kind_of_type
-from twinviews.reading.diagnosis import opened
+from twinviews.reading.copies import opened
 from twinviews.reading.findings import Guess, Reading, types_in_words
 from twinviews.reading.options import ReadingOptions
 from twinviews.reading.typed import check_names, kinds_changed, read_text_columns
