@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -22,13 +23,6 @@ if TYPE_CHECKING:
 HEAD_BYTES = 1 << 18
 _HEAD_ROWS = 200
 _DELIMITERS = (",", ";", "\t", "|")
-_BOMS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 
 
 class Cut(NamedTuple):
@@ -66,15 +60,10 @@ class Dialect:
 
 def _encoding_of(head: bytes) -> tuple[str, bool]:
     """By the byte order mark, UTF-16 by its zeros, else UTF-8 or cp1252; and whether it is sure."""
-    for mark, encoding in _BOMS:
-        if head.startswith(mark):
-            return encoding, True
-    evens, odds = head[:1000:2].count(0), head[1:1000:2].count(0)
-    many = len(head[:1000]) // 5
-    if odds > many and evens == 0:
-        return "utf-16-le", True
-    if evens > many and odds == 0:
-        return "utf-16-be", True
+    found = json.detect_encoding(head)
+    has_mark = found in ("utf-8-sig", "utf-16", "utf-32")
+    if has_mark or (found != "utf-8" and head[:1000].count(0) > len(head[:1000]) // 5):
+        return found, True
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:

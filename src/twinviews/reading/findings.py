@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Self
@@ -98,14 +98,10 @@ class Reading:
         return f"{self.source}: {rows}{'; '.join(str(guess) for guess in self.guesses)}"
 
 
-def kinds_in_words(kinds: Sequence[str]) -> Guess:
-    """How many columns there are of each kind."""
+def types_in_words(schema: pa.Schema) -> tuple[Guess, ...]:
+    """Which columns are empty, and how many there are of each kind."""
+    empty = [Guess(f"{field.name} is empty") for field in schema if pa.types.is_null(field.type)]
+    kinds = [kind_of_type(kind) for kind in schema.types]
     order = ("number", "category", "date", "boolean", "empty")
     counts = [f"{kinds.count(kind)} {kind}" for kind in order if kind in kinds]
-    return Guess(f"columns {', '.join(counts)}", f"--kind NAME={'|'.join(KINDS)}")
-
-
-def types_in_words(schema: pa.Schema) -> tuple[Guess, ...]:
-    """What there is to say of a table that has types of its own."""
-    empty = [Guess(f"{field.name} is empty") for field in schema if pa.types.is_null(field.type)]
-    return (*empty, kinds_in_words([kind_of_type(kind) for kind in schema.types]))
+    return (*empty, Guess(f"columns {', '.join(counts)}", f"--kind NAME={'|'.join(KINDS)}"))

@@ -11,7 +11,7 @@ from typing import Protocol
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from twinviews.reading.columnar import read_arrow, read_parquet, read_stream
+from twinviews.reading.columnar import read_columnar, read_stream
 from twinviews.reading.delimited import read_delimited
 from twinviews.reading.findings import Reading
 from twinviews.reading.json_lines import read_json_lines
@@ -79,14 +79,14 @@ _FORMATS = [
         "a Parquet file",
         (".parquet",),
         begins=(b"PAR1",),
-        read=read_parquet,
+        read=partial(read_columnar, form="parquet"),
         open_writer=lambda path, schema, formulas: pq.ParquetWriter(path, schema),
     ),
     FileFormat(
         "an Arrow file",
         (".arrow",),
         begins=(b"ARROW1",),
-        read=read_arrow,
+        read=read_columnar,
         open_writer=lambda path, schema, formulas: pa.ipc.new_file(str(path), schema),
     ),
     FileFormat("an Arrow stream", begins=(b"\xff\xff\xff\xff",), read=read_stream, one_file=True),

@@ -59,8 +59,13 @@ class ReadingOptions:
                 raise ValueError(f"{option} {sign!r} must be one ASCII character, or tab.")
         if self.decimal not in (None, ".", ","):
             raise ValueError(f"decimal {self.decimal!r} must be '.' or ','.")
-        if self.encoding is not None:
-            _check_encoding(self.encoding)
+        try:
+            codecs.lookup(self.encoding or "utf-8")
+        except LookupError:
+            raise ValueError(
+                f"encoding {self.encoding!r} is not known. Use utf-8, cp1252, utf-16 or another of "
+                f"Python's names."
+            ) from None
         for name, kind in self.expected.items():
             _check_kind(name, kind, may_say_more=("number", "date", "category"))
         for name, kind in self.kinds.items():
@@ -74,13 +79,3 @@ def _check_kind(name: str, kind: str, may_say_more: tuple[str, ...]) -> None:
             f"Kind {kind!r} of column {name!r} must be one of {', '.join(KINDS)}, or a date "
             f"with its form, such as date:%d/%m/%Y."
         )
-
-
-def _check_encoding(encoding: str) -> None:
-    try:
-        codecs.lookup(encoding)
-    except LookupError:
-        raise ValueError(
-            f"encoding {encoding!r} is not known. Use utf-8, cp1252, utf-16 or another of Python's "
-            f"names."
-        ) from None
