@@ -11,7 +11,7 @@ from read_tables import TRICKY, as_csv, from_bytes, said
 from twinviews.reading import ReadingOptions
 from twinviews.reading.column_types import ANY, ColumnSummary, MissingWords
 from twinviews.reading.dialect import column_names, find_dialect
-from twinviews.reading.vocabulary import MISSING
+from twinviews.reading.spellings import MISSING
 
 
 @given(st.lists(TRICKY, min_size=1, max_size=6), st.integers(0, 6))

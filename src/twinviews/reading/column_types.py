@@ -13,6 +13,9 @@ from twinviews.reading.date_spellings import DATES, Moment
 from twinviews.reading.findings import Guess
 from twinviews.reading.options import ReadingOptions
 from twinviews.reading.spellings import (
+    DASH,
+    MISSING,
+    USUAL,
     Boolean,
     CodeSpelling,
     Nothing,
@@ -22,26 +25,17 @@ from twinviews.reading.spellings import (
     any_true,
     number_spellings,
 )
-from twinviews.reading.vocabulary import (
-    DASH,
-    FALSE,
-    FALSE_IF_ASKED,
-    MISSING,
-    TRUE,
-    TRUE_IF_ASKED,
-    USUAL,
-)
 
 _TEXT: tuple[Spelling, ...] = (TextSpelling(),)
 # What a column may be of which nobody has said what it is; text fits always and comes last.
 ANY: tuple[Spelling, ...] = (
-    *number_spellings(codes=False), *DATES, Boolean(TRUE, FALSE), CodeSpelling(), *_TEXT
+    *number_spellings(codes=False), *DATES, Boolean(), CodeSpelling(), *_TEXT
 )  # fmt: skip
 # Of a column that is said to be of a kind; of others it is text.
 _OF_KIND: dict[str, tuple[Spelling, ...]] = {
     "number": number_spellings(codes=True),
     "date": DATES,
-    "boolean": (Boolean(TRUE_IF_ASKED, FALSE_IF_ASKED),),
+    "boolean": (Boolean(asked=True),),
 }
 _BY_NOTATION = {one.notation: one for kind in ("number", "date") for one in _OF_KIND[kind]}
 # Values that tell whether a column has many alike.

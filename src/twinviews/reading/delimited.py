@@ -17,9 +17,14 @@ from twinviews.reading.diagnosis import line_of_row, what_is_wrong
 from twinviews.reading.dialect import HEAD_BYTES, Cut, Dialect, find_dialect
 from twinviews.reading.findings import Reading
 from twinviews.reading.options import ReadingOptions
-from twinviews.reading.spellings import NumberSpelling, TextSpelling
+from twinviews.reading.spellings import (
+    DASH,
+    FALSE_IF_ASKED,
+    TRUE_IF_ASKED,
+    NumberSpelling,
+    TextSpelling,
+)
 from twinviews.reading.typed import Typing, check_names, find_types
-from twinviews.reading.vocabulary import DASH, FALSE_IF_ASKED, TRUE_IF_ASKED
 
 # Read at once, and so the most that one row may have.
 _BLOCK_BYTES = 1 << 21

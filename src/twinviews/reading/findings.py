@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Self
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -13,7 +12,7 @@ import pyarrow.dataset as ds
 from twinviews._system.unchanged_files import NO_FILES, SameFiles
 from twinviews.reading.arrow_kinds import kind_of_type
 from twinviews.reading.options import KINDS
-from twinviews.reading.vocabulary import USUAL
+from twinviews.reading.spellings import USUAL
 
 
 @dataclass(frozen=True)
@@ -36,10 +35,6 @@ class Column:
     name: str
     kind: str  # number, category, date, boolean; empty where there is no value at all
     type: pa.DataType
-
-    @classmethod
-    def of(cls, field: pa.Field) -> Self:
-        return cls(field.name, kind_of_type(field.type), field.type)
 
 
 @contextmanager
@@ -75,7 +70,8 @@ class Reading:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        return tuple(Column.of(field) for field in self.dataset.schema)
+        schema = self.dataset.schema
+        return tuple(Column(field.name, kind_of_type(field.type), field.type) for field in schema)
 
     @property
     def kinds(self) -> dict[str, str]:

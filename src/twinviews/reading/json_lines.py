@@ -174,20 +174,17 @@ def _parse_options(schema: pa.Schema | None) -> arrow_json.ParseOptions:
 
 def _blocks(paths: Sequence[Path], source: str) -> Iterator[_Block]:
     for path in paths:
-        yield from _blocks_of(path, source if len(paths) == 1 else str(path))
-
-
-def _blocks_of(path: Path, source: str) -> Iterator[_Block]:
-    line = 1
-    with opened(path) as file:
-        while text := file.read(_BLOCK_BYTES):
-            text += file.readline(_MOST_LINE_BYTES)
-            after = line + text.count(b"\n")
-            if len(text) > _MOST_LINE_BYTES and not text.endswith(b"\n"):
-                raise ValueError(
-                    f"{source}, line {after}: longer than {_MOST_LINE_BYTES:,} bytes. Write one object "
-                    f"a line."
-                )
-            if not text.isspace():
-                yield _Block(source, line, text)
-            line = after
+        name = source if len(paths) == 1 else str(path)
+        line = 1
+        with opened(path) as file:
+            while text := file.read(_BLOCK_BYTES):
+                text += file.readline(_MOST_LINE_BYTES)
+                after = line + text.count(b"\n")
+                if len(text) > _MOST_LINE_BYTES and not text.endswith(b"\n"):
+                    raise ValueError(
+                        f"{name}, line {after}: longer than {_MOST_LINE_BYTES:,} bytes. Write one "
+                        f"object a line."
+                    )
+                if not text.isspace():
+                    yield _Block(name, line, text)
+                line = after

@@ -92,11 +92,9 @@ def written_like(
 ) -> ReadingOptions:
     """Options for more rows of a table of which this was found out, where they do not say otherwise."""
     options = options or ReadingOptions()
-    if expected:
-        options = replace(options, expected=expected)
-    if missing is not None and options.missing is None:
+    if options.missing is None and missing is not None:
         options = replace(options, missing=tuple(missing))
-    return options
+    return replace(options, expected=expected or options.expected)
 
 
 def _files_of(path: Path) -> list[Path]:

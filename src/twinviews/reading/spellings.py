@@ -15,6 +15,28 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+# Words that mean missing, true and false: the one place that decides.
+# A minus sign of its own is apart: beside plus signs it is a value, everywhere else it is a gap.
+DASH = "-"
+MISSING = (
+    *("", "NA", "Na", "na", "N/A", "n/a", "N/a", "n.a.", "<NA>", "NaN", "nan", "NAN", "NaT"),
+    *("NULL", "Null", "null", "None", "nil", "--", "?", "."),
+    *("#N/A", "#NA", "#DIV/0!", "#NULL!", "#NUM!", "#REF!", "#VALUE!"),
+)
+USUAL = (*MISSING, DASH)
+# Of a column that nobody has spoken of, only these are booleans; yes and no stay the user's own words.
+_TRUE = ("true", "True", "TRUE")
+_FALSE = ("false", "False", "FALSE")
+# Of a column that the user calls boolean, these too.
+TRUE_IF_ASKED = (
+    *(*_TRUE, "1", "t", "T", "y", "Y", "yes", "Yes", "YES", "on", "On"),
+    *("ja", "Ja", "JA", "oui", "si", "sí"),
+)
+FALSE_IF_ASKED = (
+    *(*_FALSE, "0", "f", "F", "n", "N", "no", "No", "NO", "off", "Off"),
+    *("nein", "Nein", "NEIN", "non"),
+)
+
 
 def any_true(mask: pa.Array) -> bool:
     return bool(pc.any(mask).as_py())
@@ -180,22 +202,22 @@ def number_spellings(*, codes: bool) -> tuple[NumberSpelling, ...]:
 
 @dataclass(frozen=True)
 class Boolean(Spelling):
-    """True and false."""
+    """True and false; words such as yes and no only if the user calls the column boolean."""
 
-    true: tuple[str, ...]
-    false: tuple[str, ...]
+    asked: bool = False
     kind: ClassVar[str] = "boolean"
     type: ClassVar[pa.DataType] = pa.bool_()
 
-    def may_be(self, value: str) -> bool:
-        return value in self.true or value in self.false
+    @property
+    def _true(self) -> tuple[str, ...]:
+        return TRUE_IF_ASKED if self.asked else _TRUE
 
     def accepts(self, strings: pa.Array) -> bool:
-        known = pa.array([*self.true, *self.false])
+        known = pa.array([*self._true, *(FALSE_IF_ASKED if self.asked else _FALSE)])
         return all_true(pc.or_(pc.is_in(strings, known), pc.is_null(strings)))
 
     def convert(self, strings: pa.Array) -> pa.Array:
-        is_true = pc.is_in(strings, pa.array(self.true))
+        is_true = pc.is_in(strings, pa.array(self._true))
         return pc.if_else(pc.is_null(strings), pa.scalar(None, pa.bool_()), is_true)
 
 

@@ -15,8 +15,7 @@ from twinviews.reading.column_types import ColumnSummary, MissingWords, choose, 
 from twinviews.reading.copies import typed_copy
 from twinviews.reading.findings import Guess, Reading, plain_errors, types_in_words
 from twinviews.reading.options import ReadingOptions
-from twinviews.reading.spellings import Nothing, Spelling, TextSpelling
-from twinviews.reading.vocabulary import DASH
+from twinviews.reading.spellings import DASH, Nothing, Spelling, TextSpelling
 
 # After so many values of one kind, one of another is worth a word.
 _LONG = 20
