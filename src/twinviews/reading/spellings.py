@@ -65,7 +65,7 @@ class Spelling:
 
     @property
     def notation(self) -> str:
-        """The kind, and how it is written if that needs to be said: ``written_as`` gives it back."""
+        """The kind, and how it is written if that needs to be said; for ``ReadingOptions.expected``."""
         return self.kind
 
     def may_be(self, value: str) -> bool:
@@ -123,7 +123,7 @@ class NumberSpelling(Spelling):
     ``codes`` lets leading zeros pass, for a column that the user calls a number.
     """
 
-    decimal: str | None = None  # of whole numbers
+    decimal: str | None = None  # none in whole numbers
     grouping: str | None = None
     symbol: str | None = None
     codes: bool = False
