@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from read_tables import TRICKY, as_csv, from_bytes, said
 from twinviews.reading import ReadingOptions
-from twinviews.reading.column_types import ColumnSummary, MissingWords
+from twinviews.reading.column_types import ANY, ColumnSummary, MissingWords
 from twinviews.reading.dialect import column_names, find_dialect
-from twinviews.reading.spellings import ANY
-from twinviews.reading.vocabulary import MISSING
+from twinviews.reading.spellings import MISSING
 
 
 @given(st.lists(TRICKY, min_size=1, max_size=6), st.integers(0, 6))
@@ -165,7 +164,7 @@ def test_a_backslash_before_a_quote_is_inside_the_cell_or_ends_it(text, escape, 
     if delimiter is None and "," not in text:
         text = text.replace("\n", ",\n")
     found = find_dialect(text.encode(), True, ReadingOptions(delimiter=delimiter), "table.csv")
-    assert found.escape == escape
+    assert found.cut.escape == escape
 
 
 def test_any_number_of_equal_names_are_told_apart():

@@ -141,7 +141,7 @@ def test_a_place_that_cannot_be_written_to_says_so(tmp_path):
 
 
 def test_more_rows_than_a_sheet_has(tmp_path, monkeypatch):
-    monkeypatch.setattr("twinviews.reading.workbook_writer._MOST_SHEET_ROWS", N_ROWS)
+    monkeypatch.setattr("twinviews.reading.writers._MOST_SHEET_ROWS", N_ROWS)
     with pytest.raises(ValueError, match=rf"room for {N_ROWS - 1} rows, .* Write .csv"):
         write([TABLE], TABLE.schema, tmp_path / "out.xlsx")
     assert list(tmp_path.iterdir()) == []

@@ -2,10 +2,9 @@
 
 from twinviews.reading.copies import columnar_copy, typed_copy
 from twinviews.reading.findings import Column, Guess, Reading
-from twinviews.reading.formats import FileFormat, register_format
+from twinviews.reading.formats import FileFormat, can_be_written, register_format, write
 from twinviews.reading.options import ReadingOptions
 from twinviews.reading.read_table import read, written_like
-from twinviews.reading.writing import can_be_written, write
 
 __all__ = [
     "Column",

@@ -9,14 +9,35 @@ from typing import Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from twinviews.reading.date_spellings import IsoMoment, Moment
+from twinviews.reading.date_spellings import DATES, Moment
 from twinviews.reading.findings import Guess
-from twinviews.reading.number_spellings import NumberSpelling, WholeSpelling
 from twinviews.reading.options import ReadingOptions
-from twinviews.reading.spelling_base import Spelling, any_true
-from twinviews.reading.spellings import ANY, CodeSpelling, Nothing, TextSpelling, of_kind, written_as
-from twinviews.reading.vocabulary import DASH, MISSING, USUAL
+from twinviews.reading.spellings import (
+    DASH,
+    MISSING,
+    USUAL,
+    Boolean,
+    CodeSpelling,
+    Nothing,
+    NumberSpelling,
+    Spelling,
+    TextSpelling,
+    any_true,
+    number_spellings,
+)
 
+_TEXT: tuple[Spelling, ...] = (TextSpelling(),)
+# What a column may be of which nobody has said what it is; text fits always and comes last.
+ANY: tuple[Spelling, ...] = (
+    *number_spellings(codes=False), *DATES, Boolean(), CodeSpelling(), *_TEXT
+)  # fmt: skip
+# Of a column that is said to be of a kind; of others it is text.
+_OF_KIND: dict[str, tuple[Spelling, ...]] = {
+    "number": number_spellings(codes=True),
+    "date": DATES,
+    "boolean": (Boolean(asked=True),),
+}
+_BY_NOTATION = {one.notation: one for kind in ("number", "date") for one in _OF_KIND[kind]}
 # Values that tell whether a column has many alike.
 _SOME = 400
 
@@ -30,9 +51,9 @@ class MissingWords:
 
     @classmethod
     def of(cls, options: ReadingOptions) -> Self:
-        if options.missing in (None, USUAL):
+        if options.missing is None or options.missing == USUAL:
             return cls(MISSING, dash=True)
-        return cls(tuple(dict.fromkeys(("", *(options.missing or ())))), dash=False)
+        return cls(tuple(dict.fromkeys(("", *options.missing))), dash=False)
 
     def tidied(self, strings: pa.Array) -> pa.Array:
         """Without blanks around the values, null where a word means missing."""
@@ -54,29 +75,34 @@ class ColumnSummary:
     oddly: bool = False  # and others than the space and the tab
     signs: bool = False  # a plus sign is a value
     gaps: frozenset[str] = frozenset()  # missing, with blanks around the word, or a dash
+    zero_byte: bool = False  # in a text: nothing else that holds one is accepted
 
     @classmethod
     def of(cls, strings: pa.Array, offered: tuple[Spelling, ...], missing: MissingWords) -> Self:
-        if strings.null_count == len(strings):
+        n_values = len(strings) - strings.null_count
+        if n_values == 0:
             return cls(offered)
         possible = _possible(strings, offered)
         # Numbers, dates and booleans that parse as they stand have no blanks around them.
-        if not all(isinstance(spelling, TextSpelling) for spelling in possible):
-            return cls(possible, len(strings) - strings.null_count)
-        distinct = distinct_values(strings)
+        if possible and possible != _TEXT:
+            return cls(possible, n_values)
+        distinct = _distinct(strings)
         signs = any_true(pc.equal(distinct, "+"))
-        if not _is_untidy(distinct, missing):
-            return cls(possible, len(strings) - strings.null_count, signs=signs)
+        zero_byte = any_true(pc.match_substring(distinct, "\0"))
+        if not any_true(missing.among(distinct)) and not any_true(
+            pc.not_equal(pc.utf8_trim_whitespace(distinct), distinct)
+        ):
+            return cls(possible, n_values, signs=signs, zero_byte=zero_byte)
         tidy = missing.tidied(strings)
         gaps = pc.unique(strings.filter(pc.and_(pc.is_null(tidy), pc.is_valid(strings)))).to_pylist()
-        possible = offered if tidy.null_count == len(tidy) else _possible(tidy, offered)
         return cls(
-            possible,
+            offered if tidy.null_count == len(tidy) else _possible(tidy, offered),
             len(tidy) - tidy.null_count,
             padded=any_true(pc.not_equal(tidy, strings)),
             oddly=any_true(pc.not_equal(tidy, pc.utf8_trim(strings, " \t"))),
             signs=signs,
             gaps=frozenset(gaps),
+            zero_byte=zero_byte,
         )
 
     def merge(self, other: Self) -> Self:
@@ -88,31 +114,27 @@ class ColumnSummary:
             self.oddly or other.oddly,
             self.signs or other.signs,
             self.gaps | other.gaps,
+            self.zero_byte or other.zero_byte,
         )
 
 
 def _possible(strings: pa.Array, offered: tuple[Spelling, ...]) -> tuple[Spelling, ...]:
     first = strings[pc.index(pc.is_valid(strings), pa.scalar(True)).as_py()].as_py()
+    # Most of what does not fit fails at the first rows already.
+    parts = [strings.slice(0, _SOME), strings] if len(strings) > _SOME else [strings]
     found: list[Spelling] = []
     for spelling in offered:
         if spelling.may_be(first) and (
-            any(spelling.includes(one) for one in found) or spelling.accepts(strings)
+            any(spelling.includes(one) for one in found) or all(map(spelling.accepts, parts))
         ):
             found.append(spelling)
     return tuple(found)
 
 
-def distinct_values(strings: pa.Array) -> pa.Array:
+def _distinct(strings: pa.Array) -> pa.Array:
     """Each value once, where many are alike: quicker to look at. Else all of them, as they are."""
     some = strings.slice(0, _SOME)
     return pc.unique(strings) if 4 * len(pc.unique(some)) <= len(some) else strings
-
-
-def _is_untidy(strings: pa.Array, missing: MissingWords) -> bool:
-    """Whether a value has a blank at an end, or is a word for a missing one."""
-    return any_true(missing.among(strings)) or any_true(
-        pc.not_equal(pc.utf8_trim_whitespace(strings), strings)
-    )
 
 
 def offered_to(name: str, options: ReadingOptions) -> tuple[Spelling, ...]:
@@ -120,21 +142,35 @@ def offered_to(name: str, options: ReadingOptions) -> tuple[Spelling, ...]:
     if name not in options.kinds and name not in options.expected:
         return ANY
     kind = options.kinds.get(name) or options.expected[name].partition(":")[0]
-    expected = expected_of(name, options)
+    said = _written_as(kind)
+    of_kind = _OF_KIND.get(kind, _TEXT) if said is None else (said,)
     # The expected one may be a form of the user's that is in no list.
-    return of_kind(kind) if expected is None else tuple(dict.fromkeys((expected, *of_kind(kind))))
+    expected = _expected_of(name, options)
+    return of_kind if expected is None else tuple(dict.fromkeys((expected, *of_kind)))
 
 
-def expected_of(name: str, options: ReadingOptions) -> Spelling | None:
+def _expected_of(name: str, options: ReadingOptions) -> Spelling | None:
     """How the values of a column were written in another table, unless the user says otherwise."""
     kind = options.expected.get(name, "")
     word = kind.partition(":")[0]
     if options.kinds.get(name, word) != word:
         return None
-    written = written_as(kind)
+    written = _written_as(kind)
     if isinstance(written, NumberSpelling) and options.decimal not in (None, written.decimal):
         return None
     return written
+
+
+def _written_as(kind: str) -> Spelling | None:
+    """The spelling that a kind names by an example or a form; None if it names no more than a kind."""
+    word, more, form = kind.partition(":")
+    if not more or word == "category":
+        return None
+    if kind in _BY_NOTATION:
+        return _BY_NOTATION[kind]
+    if word == "date":
+        return Moment(form)
+    raise ValueError(f"{kind!r} shows no way to write numbers. One is number:1.234,5.")
 
 
 def refusal(name: str, value: str, options: ReadingOptions) -> str:
@@ -149,17 +185,9 @@ def refusal(name: str, value: str, options: ReadingOptions) -> str:
     )
 
 
-@dataclass(frozen=True)
-class ColumnChoice:
-    """The spelling of every column, and what there is to say about it."""
-
-    spellings: dict[str, Spelling]
-    guesses: tuple[Guess, ...]
-
-
 def choose(
-    summaries: Mapping[str, ColumnSummary], options: ReadingOptions, *, commas_separate: bool = False
-) -> ColumnChoice:
+    summaries: Mapping[str, ColumnSummary], options: ReadingOptions, *, commas_separate: bool
+) -> tuple[dict[str, Spelling], list[Guess]]:
     """Of what is possible, the likeliest; columns help one another where several are.
 
     A column in which only a decimal comma (or only a day before the month) is possible decides for
@@ -168,38 +196,46 @@ def choose(
     """
     decimal = options.decimal or _decimal_of(summaries.values())
     month_first = _month_is_first(summaries.values())
+
+    def unlikely(spelling: Spelling) -> bool:
+        if isinstance(spelling, NumberSpelling):
+            if decimal is not None:
+                return spelling.decimal != decimal
+            return commas_separate and spelling.decimal == "," and spelling.grouping is None
+        return isinstance(spelling, Moment) and spelling.month_first != month_first
+
     chosen: dict[str, Spelling] = {}
     guesses: list[Guess] = []
     for name, summary in summaries.items():
         fixed = name in options.kinds or name in options.expected
+        likeliest = summary.possible[0]
         if summary.n_values == 0 and not summary.signs:  # where dashes are values they are not counted
-            first = summary.possible[0] if fixed else Nothing()
-            chosen[name] = Nothing(first.type)
+            chosen[name] = Nothing(likeliest.type if fixed else pa.null())
             continue
-        expected = expected_of(name, options)
+        expected = _expected_of(name, options)
         if expected is not None and expected in summary.possible:
             chosen[name] = expected
         else:
-            chosen[name] = _likeliest(summary.possible, decimal, month_first, commas_separate)
+            # min keeps the order of the spellings among equals: the plainest first.
+            alike = [one for one in summary.possible if one.type == likeliest.type]
+            chosen[name] = min(alike, key=unlikely)
         guesses += _remarks(name, chosen[name], summary.possible, options)
-    signs = {one.decimal for one in chosen.values() if isinstance(one, NumberSpelling)}
+    signs = {one.decimal for one in chosen.values() if isinstance(one, NumberSpelling)} - {None}
     if signs and options.decimal is None:
-        words = " and ".join(repr(sign) for sign in sorted(signs))
+        words = " and ".join(repr(sign) for sign in sorted(map(str, signs)))
         guesses.insert(0, Guess(f"decimal {words}", "--decimal"))
-    return ColumnChoice(chosen, tuple(guesses))
+    return chosen, guesses
 
 
 def _decimal_of(summaries: Iterable[ColumnSummary]) -> str | None:
-    votes = {".": 0, ",": 0}
+    """That of most columns in which only one sign is possible."""
+    votes: list[str | None] = []
     for summary in summaries:
-        if not summary.n_values or any(isinstance(one, WholeSpelling) for one in summary.possible):
-            continue
         signs = {one.decimal for one in summary.possible if isinstance(one, NumberSpelling)}
-        if len(signs) == 1:
-            votes[signs.pop()] += 1
-    if votes["."] == votes[","]:
-        return None
-    return max(votes, key=votes.__getitem__)
+        if summary.n_values and len(signs) == 1:
+            votes += signs
+    points, commas = votes.count("."), votes.count(",")
+    return None if points == commas else "." if points > commas else ","
 
 
 def _month_is_first(summaries: Iterable[ColumnSummary]) -> bool:
@@ -213,34 +249,15 @@ def _month_is_first(summaries: Iterable[ColumnSummary]) -> bool:
     return votes > 0
 
 
-def _likeliest(
-    possible: tuple[Spelling, ...], decimal: str | None, month_first: bool, commas_separate: bool
-) -> Spelling:
-    def unlikely(spelling: Spelling) -> tuple[bool, ...]:
-        if isinstance(spelling, NumberSpelling):
-            comma_for_decimals = spelling.decimal == "," and spelling.grouping is None
-            return (
-                decimal is not None and spelling.decimal != decimal,
-                decimal is None and comma_for_decimals and commas_separate,
-            )
-        if isinstance(spelling, Moment):
-            return (spelling.month_first != month_first,)
-        return ()
-
-    # min keeps the order of the spellings among equals: the plainest first.
-    same_kind = [one for one in possible if type(one) is type(possible[0])]
-    return min(same_kind, key=unlikely)
-
-
 def _remarks(
     name: str, chosen: Spelling, possible: tuple[Spelling, ...], options: ReadingOptions
 ) -> list[Guess]:
     fixed = name in options.kinds or name in options.expected
     as_text = None if fixed else f"--kind {name}=category"
+    found = []
     if isinstance(chosen, CodeSpelling) and not fixed:
-        return [Guess(f"{name} kept as text: codes, not numbers", f"--kind {name}=number")]
-    if isinstance(chosen, NumberSpelling):
-        found = []
+        found.append(Guess(f"{name} kept as text: codes, not numbers", f"--kind {name}=number"))
+    if isinstance(chosen, NumberSpelling) and chosen.decimal is not None:
         if options.decimal not in (None, chosen.decimal):
             sign = f"{chosen.decimal!r} before decimals, since {options.decimal!r} does not fit"
             found.append(Guess(f"{name} with {sign}", as_text))
@@ -249,11 +266,10 @@ def _remarks(
             found.append(Guess(f"{name} with {between} between thousands", as_text))
         if chosen.symbol is not None:
             found.append(Guess(f"{name} without its {chosen.symbol!r}", as_text))
-        return found
-    if isinstance(chosen, IsoMoment | Moment):
+    if isinstance(chosen, Moment):
         others = [one for one in possible if isinstance(one, Moment) and one != chosen]
-        if isinstance(chosen, Moment) and others:
+        if others:
             order = "month" if chosen.month_first else "day"
             other = None if fixed else f"--kind {name}=date:{others[0].form}"
-            return [Guess(f"{name} with the {order} first", other)]
-    return []
+            found.append(Guess(f"{name} with the {order} first", other))
+    return found

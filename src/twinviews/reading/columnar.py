@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,30 +12,23 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from twinviews.reading.arrow_kinds import kind_of_type
-from twinviews.reading.copies import read_copy, typed_copy
-from twinviews.reading.findings import Guess, Reading, plain_errors, types_in_words
+from twinviews.reading.copies import read_copy
+from twinviews.reading.findings import Guess, Reading, types_in_words
 from twinviews.reading.options import ReadingOptions
-from twinviews.reading.typed import check_names, find_types, kinds_changed
+from twinviews.reading.typed import check_names, kinds_changed, read_text_columns
 
 # What one row group of a Parquet file or one batch of an Arrow file may unpack to: it is read at once,
 # and runs of equal values can make much of few bytes.
 _MOST_UNPACKED_BYTES = 2 << 30
 _END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
-# With threads of its own Arrow reads ahead without bounds.
-_IN_ORDER: dict[str, Any] = {"batch_size": 32_768, "use_threads": False}
+_BATCH_ROWS = 32_768
 
 
-def read_parquet(paths: Sequence[Path], options: ReadingOptions, source: str) -> Reading:
-    """One file, or several that are one table."""
-    return _read_columnar(paths, "parquet", options, source)
+def read_columnar(
+    paths: Sequence[Path], options: ReadingOptions, source: str, *, form: str = "ipc"
+) -> Reading:
+    """One file of "parquet" or "ipc", which is Arrow, or several that are one table."""
 
-
-def read_arrow(paths: Sequence[Path], options: ReadingOptions, source: str) -> Reading:
-    """One file, or several that are one table."""
-    return _read_columnar(paths, "ipc", options, source)
-
-
-def _read_columnar(paths: Sequence[Path], form: str, options: ReadingOptions, source: str) -> Reading:
     # Names of folders below the one that the user named may be values: part=3.
     root = source if Path(source).is_dir() else str(paths[0].parent)
 
@@ -51,10 +43,8 @@ def _read_columnar(paths: Sequence[Path], form: str, options: ReadingOptions, so
 
     try:
         dataset = opened()
-        if form == "parquet":
-            n_rows = _check_row_groups(dataset.files, source)
-        else:
-            n_rows = _check_batches(dataset.files, source)
+        check = _check_row_groups if form == "parquet" else _check_batches
+        n_rows = sum(check(path, source) for path in dataset.files)
         common, said = _common_schema(dataset, options)
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         word = "a Parquet" if form == "parquet" else "an Arrow"
@@ -66,17 +56,24 @@ def _read_columnar(paths: Sequence[Path], form: str, options: ReadingOptions, so
         raise ValueError(f"{source} has no rows. Name a table with rows.")
     check_names(options, common.names, source)
     fields, left_out = _plain_fields(common, options)
-    guesses = (*said, *left_out)
     others = kinds_changed(pa.schema(fields), options)
     schema = pa.schema(
         [field.with_type(pa.string()) if field.name in others else field for field in fields]
     )
     found_out = [name for name, kind in others.items() if not kind.startswith("category")]
-    if found_out:
-        found = _with_types_of_text(opened(schema), found_out, options, source)
-        return replace(found, guesses=(*guesses, *found.guesses), own_types=True)
-    guesses = (*guesses, *types_in_words(schema))
-    return Reading(source, opened(schema), guesses, n_rows, own_types=True)
+    if found_out:  # words that the user calls numbers, dates or booleans
+        found = read_text_columns(
+            # With threads of its own Arrow reads ahead without bounds.
+            lambda: opened(schema).to_batches(batch_size=_BATCH_ROWS, use_threads=False),
+            schema,
+            found_out,
+            options,
+            source,
+            lambda row: f"{source}, row {row + 1}",
+        )
+    else:
+        found = Reading(source, opened(schema), types_in_words(schema), n_rows)
+    return replace(found, guesses=(*said, *left_out, *found.guesses), own_types=True)
 
 
 def read_stream(paths: Sequence[Path], options: ReadingOptions, source: str) -> Reading:
@@ -84,10 +81,9 @@ def read_stream(paths: Sequence[Path], options: ReadingOptions, source: str) -> 
     (path,) = paths
     try:
         with pa.memory_map(str(path)) as file, pa.ipc.open_stream(file) as reader:
+            batches = _to_the_end(reader, file)
             return read_copy(
-                _to_the_end(reader, file),
-                reader.schema,
-                lambda copy: read_arrow([copy], options, source),
+                batches, reader.schema, lambda copy: read_columnar([copy], options, source)
             )
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         raise ValueError(f"{source} is an Arrow stream cut short or damaged. Write it again.") from None
@@ -103,15 +99,18 @@ def _common_schema(dataset: ds.Dataset, options: ReadingOptions) -> tuple[pa.Sch
     for part in parts:
         for field in part.physical_schema:
             name, own = field.name, _plain(field.type) or field.type
-            common = _common_type(types.get(name, own), own)
             if options.kinds.get(name) in ("category", "skip"):
-                common = pa.string()
-            if common is None:
+                own = pa.string()
+                types[name] = own
+            both = [pa.schema([(name, kind)]) for kind in (types.get(name, own), own)]
+            try:
+                common = pa.unify_schemas(both, promote_options="permissive")
+            except pa.ArrowTypeError:
                 raise ValueError(
                     f"{part.path}: column {name!r} is {own}, but {having[name][0]}. Write both with "
                     f"one type, or use --kind {name}=category."
-                )
-            types[name] = common
+                ) from None
+            types[name] = common.field(name).type
             having.setdefault(name, []).append(f"{own} in {part.path}")
     lacking = [
         Guess(f"{name} blank in {len(parts) - len(files)} of {len(parts)} files, which lack it")
@@ -120,14 +119,6 @@ def _common_schema(dataset: ds.Dataset, options: ReadingOptions) -> tuple[pa.Sch
     ]
     partitions = [field for field in dataset.schema if field.name not in types]
     return pa.schema([*types.items(), *partitions]), lacking
-
-
-def _common_type(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
-    schemas = [pa.schema([("column", kind)]) for kind in (one, other)]
-    try:
-        return pa.unify_schemas(schemas, promote_options="permissive").field("column").type
-    except pa.ArrowTypeError:
-        return None
 
 
 def _plain_fields(schema: pa.Schema, options: ReadingOptions) -> tuple[list[pa.Field], list[Guess]]:
@@ -156,29 +147,14 @@ def _plain(kind: pa.DataType) -> pa.DataType | None:
     return None if kind_of_type(kind) == "other" else kind
 
 
-def _with_types_of_text(
-    dataset: ds.Dataset, names: Sequence[str], options: ReadingOptions, source: str
-) -> Reading:
-    """For columns of words that the user calls numbers, dates or booleans; the others stay."""
-    with plain_errors(source):
-        text = dataset.to_batches(columns=list(names), **_IN_ORDER)
-        typing = find_types(text, names, options, lambda row: f"{source}, row {row + 1}")
-        schema = typing.schema_among(dataset.schema)
-        everything = dataset.to_batches(**_IN_ORDER)
-        copy = typed_copy(typing.convert_among(everything, dataset.schema), schema)
-    guesses = (*typing.guesses, *types_in_words(schema))
-    return Reading(source, copy, guesses, typing.n_rows, typing.written)
-
-
-def _check_batches(files: Sequence[str], source: str) -> int:
-    """The number of rows of Arrow files, after a look at all of them."""
+def _check_batches(path: str, source: str) -> int:
+    """The number of rows of an Arrow file, after a look at all of them."""
     n_rows = 0
-    for path in files:
-        with pa.memory_map(path) as file, pa.ipc.open_file(file) as reader:
-            for place in range(reader.num_record_batches):
-                batch = _checked(reader.get_batch(place))
-                _check_size(batch.num_rows, batch.num_columns, _text_bytes(batch), source)
-                n_rows += batch.num_rows
+    with pa.memory_map(path) as file, pa.ipc.open_file(file) as reader:
+        for place in range(reader.num_record_batches):
+            batch = _checked(reader.get_batch(place))
+            _check_size(batch.num_rows, batch.num_columns, _text_bytes(batch), source)
+            n_rows += batch.num_rows
     return n_rows
 
 
@@ -197,28 +173,25 @@ def _to_the_end(batches: Iterable[pa.RecordBatch], file: pa.NativeFile) -> Itera
         raise pa.ArrowInvalid(f"no end mark at {end}")
 
 
-def _check_row_groups(files: Sequence[str], source: str) -> int:
-    """The number of rows of Parquet files, after a look at their sizes and at all of their texts.
+def _check_row_groups(path: str, source: str) -> int:
+    """The number of rows of a Parquet file, after a look at its sizes and at all of its texts.
 
     What a file says of its columns is not asked for: Arrow ends Python if that is damaged.
     """
-    n_rows = 0
-    for path in files:
-        with pq.ParquetFile(path) as file:
-            texts = [field.name for field in file.schema_arrow if _is_text(field.type)]
-        with pq.ParquetFile(path, read_dictionary=texts) as file:
-            about = file.metadata
-            groups = [about.row_group(place) for place in range(about.num_row_groups)]
-            if sum(group.num_rows for group in groups) != about.num_rows:
-                raise pa.ArrowInvalid(f"{about.num_rows} rows are not those of the row groups")
-            for place, group in enumerate(groups):
-                _check_size(group.num_rows, group.num_columns, group.total_byte_size, source)
-                # A long text that many rows have is stored once, and unpacks to one for each row.
-                batches = file.iter_batches(row_groups=[place], columns=texts, use_threads=False)
-                n_bytes = sum(_text_bytes(_checked(batch)) for batch in batches) if texts else 0
-                _check_size(group.num_rows, len(texts), n_bytes, source)
-            n_rows += about.num_rows
-    return n_rows
+    with pq.ParquetFile(path) as file:
+        texts = [field.name for field in file.schema_arrow if _is_text(field.type)]
+    with pq.ParquetFile(path, read_dictionary=texts) as file:
+        about = file.metadata
+        groups = [about.row_group(place) for place in range(about.num_row_groups)]
+        if sum(group.num_rows for group in groups) != about.num_rows:
+            raise pa.ArrowInvalid(f"{about.num_rows} rows are not those of the row groups")
+        for place, group in enumerate(groups):
+            _check_size(group.num_rows, group.num_columns, group.total_byte_size, source)
+            # A long text that many rows have is stored once, and unpacks to one for each row.
+            batches = file.iter_batches(row_groups=[place], columns=texts, use_threads=False)
+            n_bytes = sum(_text_bytes(_checked(batch)) for batch in batches) if texts else 0
+            _check_size(group.num_rows, len(texts), n_bytes, source)
+        return int(about.num_rows)
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -3,38 +3,40 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import shutil
 import sys
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, BinaryIO, cast
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from twinviews._system.temporary_files import Held, held_folder
+from twinviews._system.temporary_files import held_folder
 from twinviews.reading.findings import Reading
 
 _CHUNK = 1 << 20
 _COPIED_ROWS = 32_768
 # How much larger a packed text may be once it is unpacked.
 _UNPACKED = 10
-# For scanners of text files, which otherwise read far ahead of whoever takes the batches.
-BOUNDED: dict[str, Any] = {"use_threads": False, "batch_readahead": 2, "fragment_readahead": 1}
 # The disk, the user's share of it, or the size that a file may have.
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-@contextmanager
-def _temporary_folder() -> Iterator[Held]:
-    """A folder that stays if all goes well."""
+def opened(path: Path) -> IO[bytes]:
+    """The bytes of a file, unpacked."""
+    return cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+
+
+def _read_from(fill: Callable[[Path], Path], read: Callable[[Path], Reading]) -> Reading:
+    """What ``fill`` put in a temporary folder, which is removed with the data set, or Python's end."""
     folder = held_folder()
     try:
-        yield folder
+        found = read(fill(folder.path))
     except BaseException as error:
         folder.release()
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
@@ -43,36 +45,49 @@ def _temporary_folder() -> Iterator[Held]:
                 f"name another folder in the environment variable TMPDIR."
             ) from error
         raise
-
-
-def _kept_with(dataset: ds.Dataset, folder: Held) -> None:
-    """Let the folder go with the data set: when that is forgotten, or Python ends."""
-    weakref.finalize(dataset, folder.release)
+    weakref.finalize(found.dataset, folder.release)
+    return found
 
 
 def read_standard_input(read: Callable[[Path], Reading], stream: BinaryIO | None = None) -> Reading:
     """All that comes from standard input, read from a file."""
     stream = sys.stdin.buffer if stream is None else stream
-    with _temporary_folder() as folder:
+
+    def fill(folder: Path) -> Path:
         first = stream.read(_CHUNK)
         # Arrow tells a packed text by the ending of its name.
-        path = folder.path / ("table.gz" if first.startswith(b"\x1f\x8b") else "table")
+        path = folder / ("table.gz" if first.startswith(b"\x1f\x8b") else "table")
         with path.open("wb") as file:
             file.write(first)
             shutil.copyfileobj(stream, file, _CHUNK)
-        found = read(path)
-        _kept_with(found.dataset, folder)
-        return found
+        return path
+
+    return _read_from(fill, read)
 
 
 def read_copy(
     batches: Iterable[pa.RecordBatch], schema: pa.Schema, read: Callable[[Path], Reading]
 ) -> Reading:
     """The batches, read from an Arrow file."""
-    with _temporary_folder() as folder:
-        found = read(_arrow_file(folder.path, batches, schema))
-        _kept_with(found.dataset, folder)
-        return found
+
+    def fill(folder: Path) -> Path:
+        path = folder / "table.arrow"
+        options = pa.ipc.IpcWriteOptions(compression="lz4")
+        with pa.ipc.new_file(str(path), schema, options=options) as writer:
+            for batch in batches:
+                writer.write_batch(batch)
+        return path
+
+    return _read_from(fill, read)
+
+
+def typed_copy(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> ds.Dataset:
+    """The batches as the data set of an Arrow file."""
+
+    def read(path: Path) -> Reading:
+        return Reading(str(path), ds.dataset(str(path), format="ipc"), ())
+
+    return read_copy(batches, schema, read).dataset
 
 
 def columnar_copy(reading: Reading) -> Reading:
@@ -85,7 +100,10 @@ def columnar_copy(reading: Reading) -> Reading:
     if not isinstance(form, ds.CsvFileFormat | ds.JsonFileFormat) or not _fits(reading):
         return reading
     with reading.plain_errors():
-        batches = reading.dataset.to_batches(batch_size=_COPIED_ROWS, **BOUNDED)
+        # By default a scanner of text reads far ahead of whoever takes the batches.
+        batches = reading.dataset.to_batches(
+            batch_size=_COPIED_ROWS, use_threads=False, batch_readahead=2, fragment_readahead=1
+        )
         copy = typed_copy(batches, reading.dataset.schema)
     return replace(reading, dataset=copy)
 
@@ -96,20 +114,3 @@ def _fits(reading: Reading) -> bool:
     packed = any(path.endswith(".gz") for path, *_ in reading.files.stamps)
     size = sum(size or 0 for _, size, _ in reading.files.stamps)
     return 2 * size * (_UNPACKED if packed else 1) < free
-
-
-def typed_copy(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> ds.Dataset:
-    """The batches as the data set of an Arrow file."""
-    with _temporary_folder() as folder:
-        dataset = ds.dataset(str(_arrow_file(folder.path, batches, schema)), format="ipc")
-        _kept_with(dataset, folder)
-        return dataset
-
-
-def _arrow_file(folder: Path, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Path:
-    path = folder / "table.arrow"
-    options = pa.ipc.IpcWriteOptions(compression="lz4")
-    with pa.ipc.new_file(str(path), schema, options=options) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
-    return path

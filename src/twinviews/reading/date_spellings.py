@@ -10,11 +10,11 @@ from typing import ClassVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from twinviews.reading.spelling_base import Spelling, all_true, any_true, converts
+from twinviews.reading.spellings import Spelling, all_true, any_true, converts
 
 
 @dataclass(frozen=True)
-class IsoMoment:
+class IsoMoment(Spelling):
     """2024-12-31, 2024-12-31 23:59, 2024-12-31T23:59:59.5; with a zone everywhere or nowhere."""
 
     finest: str = "day"  # or "s" for a time of day, or "us" for seconds with decimals
@@ -32,15 +32,11 @@ class IsoMoment:
         return f"date:2024-12-31{time}{'Z' if self.zone else ''}"
 
     def may_be(self, value: str) -> bool:
-        return bool(re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value))
+        return re.match("[0-9]{4}-[0-9]{2}-[0-9]{2}", value) is not None
 
     def accepts(self, strings: pa.Array) -> bool:
-        if self.finest == "day":
-            return converts(lambda days: pc.cast(days, pa.date32()), strings)
-        return converts(self.convert, strings)
-
-    def convert(self, strings: pa.Array) -> pa.Array:
-        return pc.cast(strings, self.type)
+        target = pa.date32() if self.finest == "day" else self.type
+        return converts(lambda some: pc.cast(some, target), strings)
 
     def includes(self, other: Spelling) -> bool:
         finer = ("day", "s", "us")
@@ -68,7 +64,7 @@ _PARTS = {
 
 
 @dataclass(frozen=True)
-class Moment:
+class Moment(Spelling):
     """Dates in a form of strptime, such as %d.%m.%Y."""
 
     form: str
@@ -84,30 +80,25 @@ class Moment:
         return self.form.startswith("%m")
 
     @cached_property
-    def _pattern(self) -> str | None:
-        """None for a form of the user's with letters that are not known here."""
+    def _pattern(self) -> str:
+        """Of all values; anything for a form of the user's with letters that are not known here."""
         pattern = re.escape(self.form)
         for letter, part in _PARTS.items():
             pattern = pattern.replace(re.escape(letter), part)
-        return None if "%" in pattern else f"^{pattern}$"
-
-    @cached_property
-    def _late_day(self) -> str | None:
-        """The same with a day that some months lack."""
-        pattern = self._pattern
-        return None if pattern is None else pattern.replace(_PARTS["%d"], "(?:29|3[01])")
+        return "" if "%" in pattern else f"^{pattern}$"
 
     def may_be(self, value: str) -> bool:
-        return self._pattern is None or bool(re.match(self._pattern, value))
+        return re.match(self._pattern, value) is not None
 
     def accepts(self, strings: pa.Array) -> bool:
-        if self._pattern is not None and not all_true(pc.match_substring_regex(strings, self._pattern)):
+        if not all_true(pc.match_substring_regex(strings, self._pattern)):
             return False
         if not converts(self.convert, strings):
             return False
-        if self._late_day is None:
+        if not self._pattern:
             return True
-        late = pc.match_substring_regex(strings, self._late_day)
+        # A day that some months lack.
+        late = pc.match_substring_regex(strings, self._pattern.replace(_PARTS["%d"], "(?:29|3[01])"))
         return not any_true(pc.and_(late, pc.less(pc.day(self.convert(strings)), 29)))
 
     def convert(self, strings: pa.Array) -> pa.Array:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,56 +22,48 @@ if TYPE_CHECKING:
 
 HEAD_BYTES = 1 << 18
 _HEAD_ROWS = 200
-DELIMITERS = (",", ";", "\t", "|")
-_BOMS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
+_DELIMITERS = (",", ";", "\t", "|")
+
+
+class Cut(NamedTuple):
+    """What cuts lines into cells."""
+
+    delimiter: str
+    quote: str
+    escape: str | None
+
+    def reader(self, lines: Iterable[str], *, strict: bool = False) -> Reader:
+        return csv.reader(
+            lines,
+            delimiter=self.delimiter,
+            quotechar=self.quote,
+            escapechar=self.escape,
+            doublequote=strict or self.escape is None,  # the module is not strict without
+            strict=strict,
+        )
 
 
 @dataclass(frozen=True)
 class Dialect:
     encoding: str
     encoding_is_sure: bool  # said by the user or by the file's first bytes
-    delimiter: str
-    quote: str
-    escape: str | None
+    cut: Cut
     lines_above: int  # lines before the header
     names: tuple[str, ...]
     guesses: tuple[Guess, ...]
-
-    def in_encoding(self, encoding: str) -> Dialect:
-        return replace(self, encoding=encoding, encoding_is_sure=True)
 
     @property
     def encoding_guess(self) -> Guess:
         plain = {"utf-8-sig": "utf-8", "utf8": "utf-8"}
         return Guess(f"encoding {plain.get(self.encoding, self.encoding)}", "--encoding")
 
-    @property
-    def csv_options(self) -> dict[str, str | bool]:
-        """For Python's csv module."""
-        found: dict[str, str | bool] = {"delimiter": self.delimiter, "quotechar": self.quote}
-        if self.escape is not None:
-            found |= {"escapechar": self.escape, "doublequote": False}
-        return found
 
-
-def encoding_of(head: bytes) -> tuple[str, bool]:
+def _encoding_of(head: bytes) -> tuple[str, bool]:
     """By the byte order mark, UTF-16 by its zeros, else UTF-8 or cp1252; and whether it is sure."""
-    for mark, encoding in _BOMS:
-        if head.startswith(mark):
-            return encoding, True
-    if b"\0" in head[:1000]:
-        evens, odds = head[:1000:2].count(0), head[1:1000:2].count(0)
-        many = len(head[:1000]) // 5
-        if odds > many and evens == 0:
-            return "utf-16-le", True
-        if evens > many and odds == 0:
-            return "utf-16-be", True
+    found = json.detect_encoding(head)
+    has_mark = found in ("utf-8-sig", "utf-16", "utf-32")
+    if has_mark or (found != "utf-8" and head[:1000].count(0) > len(head[:1000]) // 5):
+        return found, True
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:
@@ -78,11 +71,8 @@ def encoding_of(head: bytes) -> tuple[str, bool]:
     return "utf-8", False
 
 
-def find_dialect(head: bytes, whole: bool, options: ReadingOptions, source: str) -> Dialect:
-    """From the first bytes of a file; ``whole`` if that is all of it."""
-    encoding, sure = encoding_of(head)
-    if options.encoding is not None:
-        encoding, sure = options.encoding, True
+def _decoded(head: bytes, whole: bool, encoding: str, source: str) -> str:
+    """The lines of a head that are whole."""
     if b"\0" in head and not encoding.startswith(("utf-16", "utf-32")):
         line = head.count(b"\n", 0, head.index(b"\0")) + 1
         raise ValueError(
@@ -92,30 +82,43 @@ def find_dialect(head: bytes, whole: bool, options: ReadingOptions, source: str)
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(head, final=whole)
     except UnicodeDecodeError as error:
-        line = head.count(b"\n", 0, error.start) + 1
-        some = head[error.start : error.start + 2]
-        raise ValueError(undecodable(source, line, some, encoding)) from None
+        raise ValueError(f"{source}, {undecodable(1, error, encoding)}") from None
     if not text.strip():
         raise ValueError(f"{source} is empty. Name a file with a header and rows.")
     if not whole:
         text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
-        if not text:
-            raise ValueError(
-                f"{source}, line 1: longer than {HEAD_BYTES:,} bytes, which no header is. Is it a "
-                f"table? If so, give its columns shorter names, or save it as Parquet."
-            )
+    if not text:
+        raise ValueError(
+            f"{source}, line 1: longer than {HEAD_BYTES:,} bytes, which no header is. Is it a "
+            f"table? If so, give its columns shorter names, or save it as Parquet."
+        )
+    return text
+
+
+def undecodable(line: int, error: UnicodeDecodeError, encoding: str) -> str:
+    """For bytes that begin with this line."""
+    line += error.object.count(b"\n", 0, error.start)
+    some = error.object[error.start : error.start + 2]
+    return (
+        f"line {line}: the bytes {some!r} are not {encoding}. Say how it is encoded with --encoding, "
+        f"such as --encoding latin-1."
+    )
+
+
+def find_dialect(head: bytes, whole: bool, options: ReadingOptions, source: str) -> Dialect:
+    """From the first bytes of a file; ``whole`` if that is all of it."""
+    encoding, sure = (options.encoding, True) if options.encoding else _encoding_of(head)
+    text = _decoded(head, whole, encoding, source)
     quote = options.quote or _quote_of(text)
     escape = _escape_of(text, quote, options.delimiter)
-    if options.delimiter is None:
-        delimiter = _delimiter_of(text, quote, escape)
-        if delimiter is None:
-            raise ValueError(
-                f"{source}: no comma, semicolon, tab or bar separates its lines into cells. Is it a "
-                f"table? If so, name what does with --delimiter (a comma if it has one column only)."
-            )
-    else:
-        delimiter = options.delimiter
-    look = _look(text, delimiter, quote, escape)
+    delimiter = options.delimiter or _delimiter_of(text, quote, escape)
+    if delimiter is None:
+        raise ValueError(
+            f"{source}: no comma, semicolon, tab or bar separates its lines into cells. Is it a "
+            f"table? If so, name what does with --delimiter (a comma if it has one column only)."
+        )
+    cut = Cut(delimiter, quote, escape)
+    look = _look(text, cut)
     names, guesses = _names_of(look, source)
     if whole and not look.rows:
         raise ValueError(
@@ -124,19 +127,12 @@ def find_dialect(head: bytes, whole: bool, options: ReadingOptions, source: str)
         )
     if options.delimiter is None:
         word = "tab" if delimiter == "\t" else repr(delimiter)
-        guesses = (Guess(f"delimiter {word}", "--delimiter"), *guesses)
+        guesses.insert(0, Guess(f"delimiter {word}", "--delimiter"))
     if options.quote is None and quote != '"':
-        guesses = (*guesses, Guess(f"quote {quote!r}", "--quote"))
+        guesses.append(Guess(f"quote {quote!r}", "--quote"))
     if escape is not None:
-        guesses = (*guesses, Guess("backslashes before quotes in cells"))
-    return Dialect(encoding, sure, delimiter, quote, escape, look.lines_above, names, guesses)
-
-
-def undecodable(source: str, line: int, some: bytes, encoding: str) -> str:
-    return (
-        f"{source}, line {line}: the bytes {some!r} are not {encoding}. Say how it is encoded with "
-        f"--encoding, such as --encoding latin-1."
-    )
+        guesses.append(Guess("backslashes before quotes in cells"))
+    return Dialect(encoding, sure, cut, look.lines_above, names, tuple(guesses))
 
 
 class _Look(NamedTuple):
@@ -148,22 +144,11 @@ class _Look(NamedTuple):
     steady: float  # share of rows, header included, with the usual number of cells
 
 
-def _cut(text: str, delimiter: str, quote: str, escape: str | None, *, strict: bool = False) -> Reader:
-    return csv.reader(
-        io.StringIO(text, newline=""),
-        delimiter=delimiter,
-        quotechar=quote,
-        escapechar=escape,
-        doublequote=strict or escape is None,  # the module is not strict without
-        strict=strict,
-    )
-
-
-def _look(text: str, delimiter: str, quote: str, escape: str | None) -> _Look:
+def _look(text: str, cut: Cut) -> _Look:
     rows, first_lines = [], []
-    reader = _cut(text, delimiter, quote, escape)
+    reader = cut.reader(io.StringIO(text, newline=""))
     line = 0
-    try:
+    with suppress(csv.Error):  # a cell longer than the csv module takes: what came before it will do
         for row in reader:
             if row:
                 rows.append(row)
@@ -171,34 +156,30 @@ def _look(text: str, delimiter: str, quote: str, escape: str | None) -> _Look:
             line = reader.line_num
             if len(rows) == _HEAD_ROWS:
                 break
-    except csv.Error:
-        pass  # a cell longer than the csv module takes: what came before it will do
     if not rows:
         return _Look([], 0, [], 0.0)
     usual = Counter(len(row) for row in rows).most_common(1)[0][0]
     start = next(i for i, row in enumerate(rows) if len(row) == usual)
-    table = rows[start:]
-    steady = sum(len(row) == usual for row in table) / len(rows)
-    return _Look(table[0], first_lines[start], table[1:], steady)
-
-
-def _delimiter_of(text: str, quote: str, escape: str | None) -> str | None:
-    """The one that cuts the lines most steadily; among equals, into the plainest and most cells."""
-    scores = {}
-    for delimiter in DELIMITERS:
-        look = _look(text, delimiter, quote, escape)
-        if len(look.header) > 1:
-            scores[delimiter] = (look.steady, _plainness(look), len(look.header))
-    return max(scores, key=scores.__getitem__) if scores else None
+    steady = sum(len(row) == usual for row in rows) / len(rows)
+    return _Look(rows[start], first_lines[start], rows[start + 1 :], steady)
 
 
 _PLAIN = re.compile(r"\s*|\s*[-+]?[0-9]+(?:[.,][0-9]+)?\s*|[0-9]+[-/.][0-9]+[-/.][0-9]+.*|[\w -]+")
 
 
-def _plainness(look: _Look) -> float:
-    """Share of cells that are blank, a number, a date or words without signs."""
-    cells = [cell for row in [look.header, *look.rows] for cell in row]
-    return sum(_PLAIN.fullmatch(cell) is not None for cell in cells) / len(cells)
+def _delimiter_of(text: str, quote: str, escape: str | None) -> str | None:
+    """The one that cuts the lines most steadily; among equals, into the plainest and most cells.
+
+    Plain are cells that are blank, a number, a date or words without signs.
+    """
+    scores = {}
+    for delimiter in _DELIMITERS:
+        look = _look(text, Cut(delimiter, quote, escape))
+        if len(look.header) > 1:
+            cells = [cell for row in [look.header, *look.rows] for cell in row]
+            plain = sum(_PLAIN.fullmatch(cell) is not None for cell in cells) / len(cells)
+            scores[delimiter] = (look.steady, plain, len(look.header))
+    return max(scores, key=scores.__getitem__) if scores else None
 
 
 def _quote_of(text: str) -> str:
@@ -218,8 +199,8 @@ def _escape_of(text: str, quote: str, delimiter: str | None) -> str | None:
 
     def lines_in_order(escape: str | None) -> int:
         """Before the first in which something follows a quote that ends a cell, or none ends it."""
-        found = delimiter or _delimiter_of(text, quote, escape) or DELIMITERS[0]
-        reader = _cut(text, found, quote, escape, strict=True)
+        found = delimiter or _delimiter_of(text, quote, escape) or _DELIMITERS[0]
+        reader = Cut(found, quote, escape).reader(io.StringIO(text, newline=""), strict=True)
         lines = 0
         with suppress(csv.Error):
             for _ in reader:
@@ -229,7 +210,7 @@ def _escape_of(text: str, quote: str, delimiter: str | None) -> str | None:
     return "\\" if lines_in_order("\\") >= lines_in_order(None) else None
 
 
-def _names_of(look: _Look, source: str) -> tuple[tuple[str, ...], tuple[Guess, ...]]:
+def _names_of(look: _Look, source: str) -> tuple[tuple[str, ...], list[Guess]]:
     """The header without blanks around names, every column with a name of its own."""
     if not look.header:
         raise ValueError(f"{source} is empty. Name a file with a header and rows.")
@@ -242,14 +223,13 @@ def _names_of(look: _Look, source: str) -> tuple[tuple[str, ...], tuple[Guess, .
             f"{source}, line {line}: the first row holds numbers, not names of columns. Put a header "
             f"line above it."
         )
-    guesses = []
+    names, guesses = column_names(look.header)
     if look.lines_above:
-        guesses.append(Guess(f"header in line {line}, what is above it left out"))
-    names, more = column_names(look.header)
-    return names, (*guesses, *more)
+        guesses.insert(0, Guess(f"header in line {line}, what is above it left out"))
+    return names, guesses
 
 
-def column_names(header: list[str]) -> tuple[tuple[str, ...], tuple[Guess, ...]]:
+def column_names(header: list[str]) -> tuple[tuple[str, ...], list[Guess]]:
     """Names on one line without blanks around, every column with its own; and what was changed."""
     names: dict[str, None] = {}
     guesses = []
@@ -267,4 +247,4 @@ def column_names(header: list[str]) -> tuple[tuple[str, ...], tuple[Guess, ...]]
         names[own] = None
     if bare != list(header):
         guesses.append(Guess("needless blanks in names left out"))
-    return tuple(names), tuple(guesses)
+    return tuple(names), guesses

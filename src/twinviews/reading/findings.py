@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Self
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -13,7 +12,7 @@ import pyarrow.dataset as ds
 from twinviews._system.unchanged_files import NO_FILES, SameFiles
 from twinviews.reading.arrow_kinds import kind_of_type
 from twinviews.reading.options import KINDS
-from twinviews.reading.vocabulary import USUAL
+from twinviews.reading.spellings import USUAL
 
 
 @dataclass(frozen=True)
@@ -36,10 +35,6 @@ class Column:
     name: str
     kind: str  # number, category, date, boolean; empty where there is no value at all
     type: pa.DataType
-
-    @classmethod
-    def of(cls, field: pa.Field) -> Self:
-        return cls(field.name, kind_of_type(field.type), field.type)
 
 
 @contextmanager
@@ -75,7 +70,8 @@ class Reading:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        return tuple(Column.of(field) for field in self.dataset.schema)
+        schema = self.dataset.schema
+        return tuple(Column(field.name, kind_of_type(field.type), field.type) for field in schema)
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -98,14 +94,10 @@ class Reading:
         return f"{self.source}: {rows}{'; '.join(str(guess) for guess in self.guesses)}"
 
 
-def kinds_in_words(kinds: Sequence[str]) -> Guess:
-    """How many columns there are of each kind."""
+def types_in_words(schema: pa.Schema) -> tuple[Guess, ...]:
+    """Which columns are empty, and how many there are of each kind."""
+    empty = [Guess(f"{field.name} is empty") for field in schema if pa.types.is_null(field.type)]
+    kinds = [kind_of_type(kind) for kind in schema.types]
     order = ("number", "category", "date", "boolean", "empty")
     counts = [f"{kinds.count(kind)} {kind}" for kind in order if kind in kinds]
-    return Guess(f"columns {', '.join(counts)}", f"--kind NAME={'|'.join(KINDS)}")
-
-
-def types_in_words(schema: pa.Schema) -> tuple[Guess, ...]:
-    """What there is to say of a table that has types of its own."""
-    empty = [Guess(f"{field.name} is empty") for field in schema if pa.types.is_null(field.type)]
-    return (*empty, kinds_in_words([kind_of_type(kind) for kind in schema.types]))
+    return (*empty, Guess(f"columns {', '.join(counts)}", f"--kind NAME={'|'.join(KINDS)}"))

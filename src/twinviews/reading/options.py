@@ -28,7 +28,7 @@ class ReadingOptions:
     sheet : str, optional
         Of a workbook; by default the first one.
     missing : tuple of str, optional
-        Words that mean that a value is missing, instead of those of ``words.USUAL``. A blank cell
+        Words that mean that a value is missing, instead of those of ``spellings.USUAL``. A blank cell
         always does.
     kinds : mapping of str to str
         For a column by name "number", "category", "date", "boolean" or "skip". A date may say how it is
@@ -59,28 +59,19 @@ class ReadingOptions:
                 raise ValueError(f"{option} {sign!r} must be one ASCII character, or tab.")
         if self.decimal not in (None, ".", ","):
             raise ValueError(f"decimal {self.decimal!r} must be '.' or ','.")
-        if self.encoding is not None:
-            _check_encoding(self.encoding)
-        for name, kind in self.expected.items():
-            _check_kind(name, kind, may_say_more=("number", "date", "category"))
-        for name, kind in self.kinds.items():
-            _check_kind(name, kind, may_say_more=("date",))
-
-
-def _check_kind(name: str, kind: str, may_say_more: tuple[str, ...]) -> None:
-    word, more, _ = kind.partition(":")
-    if word not in KINDS or (more and word not in may_say_more):
-        raise ValueError(
-            f"Kind {kind!r} of column {name!r} must be one of {', '.join(KINDS)}, or a date "
-            f"with its form, such as date:%d/%m/%Y."
-        )
-
-
-def _check_encoding(encoding: str) -> None:
-    try:
-        codecs.lookup(encoding)
-    except LookupError:
-        raise ValueError(
-            f"encoding {encoding!r} is not known. Use utf-8, cp1252, utf-16 or another of Python's "
-            f"names."
-        ) from None
+        try:
+            codecs.lookup(self.encoding or "utf-8")
+        except LookupError:
+            raise ValueError(
+                f"encoding {self.encoding!r} is not known. Use utf-8, cp1252, utf-16 or another of "
+                f"Python's names."
+            ) from None
+        with_more = {"number", "date", "category"}
+        for kinds, may_say_more in ((self.expected, with_more), (self.kinds, {"date"})):
+            for name, kind in kinds.items():
+                word, more, _ = kind.partition(":")
+                if word not in KINDS or (more and word not in may_say_more):
+                    raise ValueError(
+                        f"Kind {kind!r} of column {name!r} must be one of {', '.join(KINDS)}, or a "
+                        f"date with its form, such as date:%d/%m/%Y."
+                    )

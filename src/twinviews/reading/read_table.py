@@ -13,11 +13,9 @@ from typing import BinaryIO
 from pyarrow.fs import LocalFileSystem
 
 from twinviews._system.unchanged_files import SameFiles
-from twinviews.reading.copies import read_standard_input
-from twinviews.reading.diagnosis import opened
+from twinviews.reading.copies import opened, read_standard_input
 from twinviews.reading.findings import Reading
-from twinviews.reading.formats import FileFormat, recognised
-from twinviews.reading.known_formats import DELIMITED, JSON_LINES
+from twinviews.reading.formats import DELIMITED, JSON_LINES, FileFormat, recognised
 from twinviews.reading.options import ReadingOptions
 
 STANDARD_INPUT = "-"
@@ -77,15 +75,13 @@ def read(
     [2.5, None]
     """
     options = options or ReadingOptions()
-    named = [source] if isinstance(source, str | os.PathLike) else list(source)
-    files = [str(path) for one in named for path in _files_of(Path(one))]
+    if isinstance(source, str | os.PathLike):
+        source = [source]
+    paths = [Path(one) for one in source]
+    files = [str(file) for path in paths for file in _files_of(path)]
     held = SameFiles.at(LocalFileSystem(), files)
     with held.held():  # what was found out of a file must be true of it when it is read again
-        if isinstance(source, str | os.PathLike):
-            found = _read(source, options, stream)
-        else:
-            found = _read_several([Path(one) for one in named], options)
-        found = replace(found, files=held)
+        found = replace(_read_paths(paths, options, stream), files=held)
     return found if options.missing is None else replace(found, missing=options.missing)
 
 
@@ -96,11 +92,9 @@ def written_like(
 ) -> ReadingOptions:
     """Options for more rows of a table of which this was found out, where they do not say otherwise."""
     options = options or ReadingOptions()
-    if expected:
-        options = replace(options, expected=expected)
-    if missing is not None and options.missing is None:
+    if options.missing is None and missing is not None:
         options = replace(options, missing=tuple(missing))
-    return options
+    return replace(options, expected=expected or options.expected)
 
 
 def _files_of(path: Path) -> list[Path]:
@@ -123,22 +117,28 @@ def _refuse(error: OSError) -> None:
     raise error
 
 
-def _read(source: str | os.PathLike[str], options: ReadingOptions, stream: BinaryIO | None) -> Reading:
-    if str(source) == STANDARD_INPUT:
-        return read_standard_input(lambda path: _read_file(path, options, "standard input"), stream)
-    path = Path(source)
+def _read_paths(paths: Sequence[Path], options: ReadingOptions, stream: BinaryIO | None) -> Reading:
+    """A file, a folder, a pipe, or files that the user named one by one."""
+    if not paths:
+        raise ValueError("The list of files is empty. Name at least one.")
+    if [str(path) for path in paths] == [STANDARD_INPUT]:
+        return read_standard_input(lambda copy: _read_files([copy], options, "standard input"), stream)
+    for path in paths:
+        if not path.exists():
+            raise FileNotFoundError(f"There is no file {str(path)!r}. Check the path{_alike(path)}")
+    path, *others = paths
+    if others:
+        more = "another file" if len(others) == 1 else f"{len(others)} other files"
+        return _read_files(paths, options, f"{path} and {more}")
     if path.is_dir():
-        return _read_folder(path, options)
-    _check_exists(path)
+        files = _files_of(path)
+        if not files:
+            raise ValueError(f"The folder {str(path)!r} has no files. Name a table.")
+        return _read_files(files, options, str(path))
     if not path.is_file():  # a pipe can be read once, like standard input
         with path.open("rb") as pipe:
-            return read_standard_input(lambda copy: _read_file(copy, options, str(path)), pipe)
-    return _read_file(path, options, str(path))
-
-
-def _check_exists(path: Path) -> None:
-    if not path.exists():
-        raise FileNotFoundError(f"There is no file {str(path)!r}. Check the path{_alike(path)}")
+            return read_standard_input(lambda copy: _read_files([copy], options, str(path)), pipe)
+    return _read_files(paths, options, str(path))
 
 
 def _alike(path: Path) -> str:
@@ -149,11 +149,28 @@ def _alike(path: Path) -> str:
     return f"; did you mean {min(same)}?" if same else ""
 
 
-def _read_file(path: Path, options: ReadingOptions, source: str) -> Reading:
-    with _plain_gzip_errors(path, source):
-        form = _format_of(path, source)
-        assert form.read is not None, "only those that are read are recognised"
-        return form.read([path], options, source)
+def _read_files(files: Sequence[Path], options: ReadingOptions, source: str) -> Reading:
+    """Files of one format that are one table."""
+    is_one = len(files) == 1 and not Path(source).is_dir()
+    forms: dict[FileFormat, Path] = {}
+    for path in files:
+        name = source if is_one else str(path)
+        with _plain_gzip_errors(path, name):
+            forms.setdefault(_format_of(path, name), path)
+    (form, first), *others = forms.items()
+    for other, path in others:
+        raise ValueError(
+            f"{path} is {other.name}, but {first} is {form.name}. Files that are one table need one "
+            f"format."
+        )
+    if form.one_file and len(files) > 1:
+        raise ValueError(
+            f"{first} is {form.name}, of which folders are not read. Name one file, or write them as "
+            f"CSV or Parquet."
+        )
+    assert form.read is not None, "only those that are read are recognised"
+    with _plain_gzip_errors(first, source if is_one else f"A file of {source}"):
+        return form.read(files, options, source)
 
 
 def _format_of(path: Path, source: str) -> FileFormat:
@@ -188,51 +205,3 @@ def _plain_gzip_errors(path: Path, source: str) -> Iterator[None]:
         if path.suffix != ".gz":
             raise
         raise ValueError(f"{source} is a gzip file cut short or damaged. Pack it again.") from None
-
-
-def _read_folder(folder: Path, options: ReadingOptions) -> Reading:
-    """Files of one format."""
-    files = _files_of(folder)
-    if not files:
-        raise ValueError(f"The folder {str(folder)!r} has no files. Name a table.")
-    return _read_files(files, options, str(folder), f"A file of {folder}")
-
-
-def _read_several(paths: Sequence[Path], options: ReadingOptions) -> Reading:
-    """Files that the user named one by one."""
-    if not paths:
-        raise ValueError("The list of files is empty. Name at least one.")
-    for path in paths:
-        _check_exists(path)
-    if len(paths) == 1:
-        return _read(paths[0], options, None)
-    others = "another file" if len(paths) == 2 else f"{len(paths) - 1} other files"
-    source = f"{paths[0]} and {others}"
-    return _read_files(paths, options, source, f"A file of {source}")
-
-
-def _read_files(files: Sequence[Path], options: ReadingOptions, source: str, any_file: str) -> Reading:
-    form = _one_format_of(files)
-    assert form.read is not None, "only those that are read are recognised"
-    with _plain_gzip_errors(files[0], any_file):
-        return form.read(files, options, source)
-
-
-def _one_format_of(files: Sequence[Path]) -> FileFormat:
-    forms: dict[FileFormat, Path] = {}
-    for path in files:
-        with _plain_gzip_errors(path, str(path)):
-            forms.setdefault(_format_of(path, str(path)), path)
-    if len(forms) > 1:
-        (one, first), (other, second) = list(forms.items())[:2]
-        raise ValueError(
-            f"{second} is {other.name}, but {first} is {one.name}. Files that are one table need "
-            f"one format."
-        )
-    ((form, path),) = forms.items()
-    if form.one_file and len(files) > 1:
-        raise ValueError(
-            f"{path} is {form.name}, of which folders are not read. Name one file, or write them as "
-            f"CSV or Parquet."
-        )
-    return form

@@ -5,25 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 
 from twinviews.reading.arrow_kinds import kind_of_type
-from twinviews.reading.column_types import (
-    ColumnSummary,
-    MissingWords,
-    choose,
-    distinct_values,
-    offered_to,
-    refusal,
-)
-from twinviews.reading.findings import Guess
+from twinviews.reading.column_types import ColumnSummary, MissingWords, choose, offered_to, refusal
+from twinviews.reading.copies import typed_copy
+from twinviews.reading.findings import Guess, Reading, plain_errors, types_in_words
 from twinviews.reading.options import ReadingOptions
-from twinviews.reading.spelling_base import Spelling
-from twinviews.reading.spellings import CodeSpelling, Nothing, TextSpelling
-from twinviews.reading.vocabulary import DASH
+from twinviews.reading.spellings import DASH, Nothing, Spelling, TextSpelling
 
 # After so many values of one kind, one of another is worth a word.
 _LONG = 20
@@ -36,7 +28,7 @@ Where = Callable[[int], str]
 
 @dataclass(frozen=True)
 class Typing:
-    """What every column of a table of text is, and how to make it so."""
+    """What every column of text is, among others perhaps, and how to make it so."""
 
     summaries: dict[str, ColumnSummary]
     spellings: dict[str, Spelling]
@@ -45,8 +37,8 @@ class Typing:
     n_rows: int
 
     @property
-    def schema(self) -> pa.Schema:
-        return pa.schema([(name, spelling.type) for name, spelling in self.spellings.items()])
+    def types(self) -> dict[str, pa.DataType]:
+        return {name: spelling.type for name, spelling in self.spellings.items()}
 
     def keeps_dashes(self, name: str) -> bool:
         """Whether plus and minus signs are the values of a column."""
@@ -66,40 +58,42 @@ class Typing:
         found = {*self.missing.words, *self.summaries[name].gaps}
         return found - {DASH} if self.keeps_dashes(name) else found
 
-    def convert(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        schema = self.schema
+    def convert(self, batches: Batches, schema: pa.Schema | None = None) -> Iterator[pa.RecordBatch]:
+        """The columns of text typed; with the schema of all columns, the others as they are."""
+        names = list(self.spellings) if schema is None else schema.names
         for batch in batches:
-            columns = [self._converted(name, batch.column(name)) for name in self.spellings]
-            yield pa.record_batch(columns, schema=schema)
+            columns = {name: self._converted(name, batch.column(name)) for name in names}
+            yield pa.record_batch(columns)
 
-    def convert_among(self, batches: Batches, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """The same for columns of text among others, which stay as they are."""
-        schema = self.schema_among(schema)
-        for batch in batches:
-            columns = [
-                self._converted(name, batch.column(name))
-                if name in self.spellings
-                else batch.column(name)
-                for name in schema.names
-            ]
-            yield pa.record_batch(columns, schema=schema)
+    def _converted(self, name: str, column: pa.Array) -> pa.Array:
+        spelling = self.spellings.get(name)
+        if spelling is None:
+            return column
+        if not isinstance(spelling, TextSpelling):
+            return spelling.convert(self.missing.tidied(column))
+        # Words keep the blanks around them.
+        missing = pc.is_in(column, pa.array(sorted(self.gaps(name))))
+        return pc.if_else(missing, pa.scalar(None, pa.string()), column)
 
-    def schema_among(self, schema: pa.Schema) -> pa.Schema:
-        return pa.schema(
-            [
-                field.with_type(self.spellings[field.name].type)
-                if field.name in self.spellings
-                else field
-                for field in schema
-            ]
-        )
+    def reading(self, source: str, dataset: ds.Dataset, said: Iterable[Guess] = ()) -> Reading:
+        guesses = (*said, *self.guesses, *types_in_words(dataset.schema))
+        return Reading(source, dataset, guesses, self.n_rows, self.written)
 
-    def _converted(self, name: str, strings: pa.Array) -> pa.Array:
-        spelling = self.spellings[name]
-        if not isinstance(spelling, TextSpelling | CodeSpelling):
-            return spelling.convert(self.missing.tidied(strings))
-        gaps = pa.array(sorted(self.gaps(name)))  # text stays as it is, blanks included
-        return pc.if_else(pc.is_in(strings, gaps), pa.scalar(None, pa.string()), strings)
+
+def read_text_columns(
+    batches: Callable[[], Batches],
+    schema: pa.Schema,
+    names: Sequence[str],
+    options: ReadingOptions,
+    source: str,
+    where: Where,
+) -> Reading:
+    """A copy of a table in which these columns of text get types; the others stay."""
+    with plain_errors(source):
+        typing = find_types(batches(), names, options, where)
+        types = {field.name: field.type for field in schema} | typing.types
+        copy = typed_copy(typing.convert(batches(), schema), pa.schema(types))
+    return typing.reading(source, copy)
 
 
 def find_types(
@@ -112,29 +106,41 @@ def find_types(
 ) -> Typing:
     """From all rows, in one pass; the columns of a batch side by side."""
     missing = MissingWords.of(options)
-    kept = [name for name in names if options.kinds.get(name) != "skip"]
     summaries = {
         name: ColumnSummary(
             offered_to(name, options), signs=options.expected.get(name) == PLUS_AND_MINUS
         )
-        for name in kept
+        for name in names
+        if options.kinds.get(name) != "skip"
     }
     n_rows, spoilt = 0, []
+
+    def look(name: str, strings: pa.Array) -> ColumnSummary:
+        """What is known of a column after another batch."""
+        seen = summaries[name]
+        part = ColumnSummary.of(strings, seen.possible, missing)
+        if not part.possible:
+            row = _first_unfit(strings, seen.possible, missing)
+            raise ValueError(f"{where(n_rows + row)}, {refusal(name, strings[row].as_py(), options)}")
+        if part.zero_byte:
+            row = pc.index(pc.match_substring(strings, "\0"), pa.scalar(True)).as_py()
+            raise ValueError(
+                f"{where(n_rows + row)}, column {name!r}: holds a zero byte, so the file is damaged. "
+                f"Save it again."
+            )
+        return seen.merge(part)
+
     with ThreadPoolExecutor(pa.cpu_count()) as pool:
         for batch in _read_ahead(batches):
-            columns = [batch.column(name) for name in kept]
-            try:
-                found = pool.map(partial(_look, options, missing), summaries.items(), columns)
-                after = dict(zip(kept, found, strict=True))
-            except _WrongValueError as error:
-                raise ValueError(f"{where(n_rows + error.row)}, {error.what}") from None
+            columns = [batch.column(name) for name in summaries]
+            after = dict(zip(summaries, pool.map(look, summaries, columns), strict=True))
             for name, seen in summaries.items():
                 if _is_typed(seen) and not _is_typed(after[name]):
                     spoilt += _what_spoilt(name, seen, batch.column(name), n_rows, missing)
             summaries = after
             n_rows += batch.num_rows
-    choice = choose(summaries, options, commas_separate=commas_separate)
-    return Typing(summaries, choice.spellings, missing, (*spoilt, *choice.guesses), n_rows)
+    spellings, guesses = choose(summaries, options, commas_separate=commas_separate)
+    return Typing(summaries, spellings, missing, (*spoilt, *guesses), n_rows)
 
 
 def _read_ahead(batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -149,14 +155,14 @@ def _read_ahead(batches: Batches) -> Iterator[pa.RecordBatch]:
 
 def _is_typed(summary: ColumnSummary) -> bool:
     """Whether a column can still be more than text."""
-    return not all(isinstance(one, TextSpelling | CodeSpelling) for one in summary.possible)
+    return not isinstance(summary.possible[0], TextSpelling)
 
 
 def _what_spoilt(
     name: str, seen: ColumnSummary, strings: pa.Array, n_rows: int, missing: MissingWords
 ) -> list[Guess]:
     """The value that made a category of what had long been a column of numbers, dates or booleans."""
-    typed = tuple(one for one in seen.possible if not isinstance(one, TextSpelling | CodeSpelling))
+    typed = tuple(one for one in seen.possible if not isinstance(one, TextSpelling))
     row = _first_unfit(strings, typed, missing)
     before = ColumnSummary.of(strings.slice(0, row), typed, missing)
     if seen.n_values + before.n_values < _LONG:
@@ -166,32 +172,6 @@ def _what_spoilt(
         f"{name} is a category: {strings[row].as_py()[:30]!r} in row {n_rows + row + 1:,} is no {kind}"
     )
     return [Guess(what, f"--kind {name}={kind}")]
-
-
-class _WrongValueError(Exception):
-    """A value that its column cannot have, in this row of a batch."""
-
-    def __init__(self, row: int, what: str) -> None:
-        super().__init__(what)
-        self.row, self.what = row, what
-
-
-def _look(
-    options: ReadingOptions, missing: MissingWords, column: tuple[str, ColumnSummary], strings: pa.Array
-) -> ColumnSummary:
-    """What is known of a column after another batch."""
-    name, seen = column
-    part = ColumnSummary.of(strings, seen.possible, missing)
-    if not part.possible:
-        row = _first_unfit(strings, seen.possible, missing)
-        raise _WrongValueError(row, refusal(name, strings[row].as_py(), options))
-    # Arrow takes zero bytes for letters; only text can hold them, since nothing else would parse.
-    is_text = all(isinstance(one, TextSpelling) for one in part.possible)
-    if is_text and pc.any(pc.match_substring(distinct_values(strings), "\0")).as_py():
-        row = pc.index(pc.match_substring(strings, "\0"), pa.scalar(True)).as_py()
-        what = f"column {name!r}: holds a zero byte, so the file is damaged. Save it again."
-        raise _WrongValueError(row, what)
-    return seen.merge(part)
 
 
 def _first_unfit(strings: pa.Array, possible: tuple[Spelling, ...], missing: MissingWords) -> int:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from twinviews.reading.dialect import column_names
-from twinviews.reading.findings import Guess, Reading, types_in_words
+from twinviews.reading.findings import Guess, Reading
 from twinviews.reading.options import ReadingOptions
 from twinviews.reading.typed import check_names, find_types
 
@@ -36,9 +36,12 @@ def read_workbook(paths: Sequence[Path], options: ReadingOptions, source: str) -
     _check_size(path, source)
     try:
         book = CalamineWorkbook.from_path(str(path))
-        if not book.sheet_names:
+        sheets = book.sheet_names
+        if not sheets:
             raise _unreadable(source)
-        sheet = _sheet_of(book.sheet_names, options, source)
+        sheet = options.sheet or sheets[0]
+        if sheet not in sheets:
+            raise ValueError(f"{source} has no sheet {sheet!r}. It has {', '.join(sheets)}.")
         rows = book.get_sheet_by_name(sheet).to_python(skip_empty_area=False)
     except CalamineError:
         raise _unreadable(source) from None
@@ -46,7 +49,7 @@ def read_workbook(paths: Sequence[Path], options: ReadingOptions, source: str) -
     if start is None or start + 1 == len(rows):
         raise ValueError(
             f"{source}: sheet {sheet!r} has no rows below a header. Name another with --sheet: "
-            f"{', '.join(book.sheet_names)}."
+            f"{', '.join(sheets)}."
         )
     used = [j for j in range(len(rows[start])) if any(row[j] != "" for row in rows[start:])]
     names, guesses = column_names([_as_text(rows[start][j]) or "" for j in used])
@@ -58,12 +61,11 @@ def read_workbook(paths: Sequence[Path], options: ReadingOptions, source: str) -
     )
     typing = find_types([text], names, options, lambda row: f"{source}, row {filled[row] + 1}")
     dataset = ds.dataset(pa.Table.from_batches(typing.convert([text])))
-    if len(book.sheet_names) > 1:
-        guesses = (Guess(f"sheet {sheet!r} of {len(book.sheet_names)}", "--sheet"), *guesses)
+    if len(sheets) > 1:
+        guesses.insert(0, Guess(f"sheet {sheet!r} of {len(sheets)}", "--sheet"))
     if start:
-        guesses = (*guesses, Guess(f"header in row {start + 1}, what is above it left out"))
-    guesses = (*guesses, *typing.guesses, *types_in_words(typing.schema))
-    return Reading(source, dataset, guesses, typing.n_rows, typing.written)
+        guesses.append(Guess(f"header in row {start + 1}, what is above it left out"))
+    return typing.reading(source, dataset, guesses)
 
 
 def _check_size(path: Path, source: str) -> None:
@@ -92,14 +94,6 @@ def _unreadable(source: str) -> ValueError:
         f"{source} cannot be read as a workbook: it is damaged, locked by a password or another kind "
         f"of archive. Save it again, or save the sheet as CSV."
     )
-
-
-def _sheet_of(sheets: list[str], options: ReadingOptions, source: str) -> str:
-    if options.sheet is None:
-        return sheets[0]
-    if options.sheet not in sheets:
-        raise ValueError(f"{source} has no sheet {options.sheet!r}. It has {', '.join(sheets)}.")
-    return options.sheet
 
 
 def _header_row(rows: list[list[Any]]) -> int | None:

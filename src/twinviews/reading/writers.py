@@ -1,7 +1,8 @@
-"""Batches as text: CSV, TSV and JSON lines."""
+"""Batches as CSV, TSV, JSON lines and a sheet of Excel."""
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from pathlib import Path
@@ -11,17 +12,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
+from twinviews._system.temporary_files import held_folder
+
 # Text that begins with one of these, in full width too, is a formula to a spreadsheet (CWE-1236),
 # unless it is a number.
 _FORMULA = r"^[=+\-@\t\r\n＝＋－＠]"
 _NUMBER = r"^[+-]?[0-9]*[.,]?[0-9]+(?:[eE][+-]?[0-9]+)?$"
+# Of Excel; one row is the header.
+_MOST_SHEET_ROWS = 1_048_576
+_MOST_CELL_LETTERS = 32_767
+# Excel keeps fifteen digits of a number.
+_EXACT_BELOW = 10**15
 
 
 class CsvWriter:
     """Text cells that would be formulas get an apostrophe; Arrow writes the rest."""
 
     def __init__(
-        self, target: Path | BinaryIO, schema: pa.Schema, delimiter: str, formulas: bool
+        self, target: Path | BinaryIO, schema: pa.Schema, formulas: bool, delimiter: str = ","
     ) -> None:
         self.formulas = formulas
         self.schema = pa.schema(
@@ -39,7 +47,7 @@ class CsvWriter:
     def write(self, batch: pa.RecordBatch) -> None:
         columns = []
         for column, kind in zip(batch.columns, self.schema.types, strict=True):
-            written = column if column.type == kind else pc.cast(column, kind)
+            written = pc.cast(column, kind)
             is_text = pa.types.is_string(kind) and not self.formulas
             columns.append(_harmless(written) if is_text else written)
         self.writer.write(pa.record_batch(columns, schema=self.schema))
@@ -75,16 +83,80 @@ class JsonLinesWriter:
 
     def write(self, batch: pa.RecordBatch) -> None:
         for row in batch.to_pylist():
-            finite = {name: None if is_endless(value) else value for name, value in row.items()}
-            self.file.write(json.dumps(finite, default=_iso, ensure_ascii=False) + "\n")
+            finite = {name: None if _is_endless(value) else value for name, value in row.items()}
+            line = json.dumps(finite, default=lambda date: date.isoformat(), ensure_ascii=False)
+            self.file.write(line + "\n")
 
     def close(self) -> None:
         self.file.close()
 
 
-def is_endless(value: Any) -> bool:
+def _is_endless(value: Any) -> bool:
     return isinstance(value, float) and not math.isfinite(value)
 
 
-def _iso(value: Any) -> str:
-    return str(value.isoformat())
+class WorkbookWriter:
+    """One sheet; text is written as text, so that nothing is a formula.
+
+    Excel knows no zones: moments that have one are written in UTC. Whole numbers of more digits than
+    its numbers have are written as text.
+    """
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        try:
+            import xlsxwriter
+        except ModuleNotFoundError as error:
+            raise ImportError(
+                "To write Excel files xlsxwriter is needed, which is not installed: pip install "
+                "'twinviews[excel]'. Or write .csv."
+            ) from error
+        # Packed in memory: xlsxwriter cannot tell that a disk is full without a word of zipfile's own.
+        self.path, self.packed, self.folder = path, io.BytesIO(), held_folder()
+        options = {"constant_memory": True, "tmpdir": str(self.folder.path)}
+        self.book = xlsxwriter.Workbook(
+            self.packed, {**options, "default_date_format": "yyyy-mm-dd hh:mm:ss"}
+        )
+        self.sheet = self.book.add_worksheet("predictions")
+        for j, name in enumerate(schema.names):
+            self.sheet.write_string(0, j, name)
+        self.n_rows = 1
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        if self.n_rows + batch.num_rows > _MOST_SHEET_ROWS:
+            raise ValueError(
+                f"Excel has room for {_MOST_SHEET_ROWS - 1:,} rows, and there are more. Write .csv or "
+                f".parquet."
+            )
+        columns = [_in_utc(column) for column in batch.columns]
+        for row in pa.record_batch(columns, batch.schema.names).to_pylist():
+            for j, (name, value) in enumerate(row.items()):
+                self._write_cell(j, name, value)
+            self.n_rows += 1
+
+    def _write_cell(self, j: int, name: str, value: Any) -> None:
+        if value is None or value != value:
+            return
+        if isinstance(value, str) and len(value) > _MOST_CELL_LETTERS:
+            raise ValueError(
+                f"Column {name!r} has a text of {len(value):,} letters, and a cell of Excel has room "
+                f"for {_MOST_CELL_LETTERS:,}. Write .csv or .parquet."
+            )
+        is_too_long = isinstance(value, int) and abs(value) >= _EXACT_BELOW
+        if isinstance(value, str) or _is_endless(value) or is_too_long:
+            self.sheet.write_string(self.n_rows, j, str(value))
+        else:
+            self.sheet.write(self.n_rows, j, value)
+
+    def close(self) -> None:
+        try:
+            self.book.close()
+            self.path.write_bytes(self.packed.getbuffer())
+        finally:
+            self.folder.release()
+
+
+def _in_utc(column: pa.Array) -> pa.Array:
+    """Moments without their zone."""
+    if pa.types.is_timestamp(column.type) and column.type.tz is not None:
+        return pc.cast(column, pa.timestamp(column.type.unit))
+    return column
