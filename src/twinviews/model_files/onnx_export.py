@@ -214,7 +214,7 @@ def _(columns: DistanceColumns, X: Value) -> Value:
     D = len(columns.centre)
     U = (X - columns.centre) / _in_each(columns.sigma, D)
     q = U @ columns.right[:D] - (U * U).sum(1) * np.float64(0.5) + columns.right[-1]
-    name = PROFILES["kernel of distance"].name_of(columns.profile)
+    name = PROFILES["kernel of distance"].encode(columns.profile)
     if name not in KERNEL_GRAPHS:
         raise ModelFileError(f"kernel={name!r} cannot be written as one. Add it to KERNEL_GRAPHS")
     return KERNEL_GRAPHS[name](q)
@@ -227,7 +227,7 @@ def _(columns: ProductColumns, X: Value) -> Value:
     if columns.unit_length:
         X = X / (X * X).sum(1).sqrt().at_least(np.finfo(float).tiny)
     product = X @ columns.right
-    name = PROFILES["kernel of product"].name_of(columns.profile)
+    name = PROFILES["kernel of product"].encode(columns.profile)
     if isinstance(name, dict):
         return (product + np.float64(1)).power(name["polynomial"])
     if name not in ("linear", "cosine"):
