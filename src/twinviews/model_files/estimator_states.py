@@ -36,7 +36,7 @@ from twinviews.method.views import TwinFeatures
 from twinviews.model_files.container import ModelFileError, UnknownHereError
 from twinviews.model_files.labels_and_rows import Rows
 from twinviews.model_files.records import MOST_WHOLE, Json, Kind, Reader, Sizes, Writer
-from twinviews.model_files.schema import defaults_of, fields_of
+from twinviews.model_files.schema import defaults_of, field_of, fields_of
 from twinviews.model_files.stored_classes import TableEncoding
 from twinviews.passes.scaling import Scale
 
@@ -68,7 +68,6 @@ class _Classifier(_EveryModel):
 
 
 class _CorrelatedViews:
-    _learned: Annotated[LearnedCorrelation, "D r"]
     _expected: Annotated[np.ndarray, "_", "labels"] | None
 
 
@@ -82,63 +81,49 @@ class _XNVClassifier(_CorrelatedViews):
     _ensembles: Annotated[tuple[Annotated[ClassificationEnsemble, "D T=t"], ...], "1"] | None
 
 
-class _SingleView:
-    _learned: Annotated[LearnedView, "D"]
-
-
-class _KernelRidge:
-    _learned: LearnedWidth
-
-
-class _Eigenfunctions:
-    _learned: Annotated[LearnedEigenfunctions, "D"]
-
-
-class _Deformation:
-    _learned: Annotated[LearnedDeformation, "D"]
-
-
-def _kind(cls: Any, *states: Any) -> Kind:
-    """How an estimator is stored whose learned attributes the states annotate."""
-    fields = {name: field for state in states for name, field in fields_of(state).items()}
-    defaults = {name: value for state in states for name, value in defaults_of(state).items()}
+def _kind(cls: Any, learned: Any, *states: Any) -> Kind:
+    """How an estimator is stored: what it learns from all rows, and its other attributes."""
+    fields, defaults = {"_learned": field_of(learned)}, dict[str, Any]()
+    for state in states:
+        fields |= fields_of(state)
+        defaults |= defaults_of(state)
     return Kind(cls.__name__, cls, fields, defaults, cls)
 
 
-ESTIMATORS = {
-    kind.name: kind
-    for kind in (
-        _kind(XNVRegressor, _EveryModel, _XNVRegressor),
-        _kind(XNVClassifier, _Classifier, _XNVClassifier),
-        _kind(XKSRegressor, _EveryModel, _CorrelatedViews),
-        _kind(XKSClassifier, _Classifier, _CorrelatedViews),
-        _kind(SSSLRegressor, _EveryModel, _SingleView),
-        _kind(SSSLClassifier, _Classifier, _SingleView),
-        _kind(RFFRegressor, _EveryModel, _SingleView),
-        _kind(RFFClassifier, _Classifier, _SingleView),
-        _kind(KRRRegressor, _EveryModel, _KernelRidge),
-        _kind(KRRClassifier, _Classifier, _KernelRidge),
-        _kind(ExactSSSLRegressor, _EveryModel, _Eigenfunctions),
-        _kind(ExactSSSLClassifier, _Classifier, _Eigenfunctions),
-        _kind(LapRLSRegressor, _EveryModel, _Deformation),
-        _kind(LapRLSClassifier, _Classifier, _Deformation),
-    )
-}
+_CORRELATION = Annotated[LearnedCorrelation, "D r"]
+_VIEW = Annotated[LearnedView, "D"]
+_EIGENFUNCTIONS = Annotated[LearnedEigenfunctions, "D"]
+_DEFORMATION = Annotated[LearnedDeformation, "D"]
+_KINDS = [
+    _kind(XNVRegressor, _CORRELATION, _EveryModel, _XNVRegressor),
+    _kind(XNVClassifier, _CORRELATION, _Classifier, _XNVClassifier),
+    _kind(XKSRegressor, _CORRELATION, _EveryModel, _CorrelatedViews),
+    _kind(XKSClassifier, _CORRELATION, _Classifier, _CorrelatedViews),
+    _kind(SSSLRegressor, _VIEW, _EveryModel),
+    _kind(SSSLClassifier, _VIEW, _Classifier),
+    _kind(RFFRegressor, _VIEW, _EveryModel),
+    _kind(RFFClassifier, _VIEW, _Classifier),
+    _kind(KRRRegressor, LearnedWidth, _EveryModel),
+    _kind(KRRClassifier, LearnedWidth, _Classifier),
+    _kind(ExactSSSLRegressor, _EIGENFUNCTIONS, _EveryModel),
+    _kind(ExactSSSLClassifier, _EIGENFUNCTIONS, _Classifier),
+    _kind(LapRLSRegressor, _DEFORMATION, _EveryModel),
+    _kind(LapRLSClassifier, _DEFORMATION, _Classifier),
+]
+ESTIMATORS = {kind.name: kind for kind in _KINDS}
 
 
 def write_estimator(model: Any, writer: Writer, *, whole: bool) -> dict[str, Json]:
     """Its class, parameters and state; without the sums over all rows unless it is whole."""
-    if type(model) not in {kind.cls for kind in ESTIMATORS.values()}:
+    kind = ESTIMATORS.get(type(model).__name__)
+    if kind is None or type(model) is not kind.cls:
         raise ModelFileError("it is not an estimator of twinviews. Keep it with pickle or skops")
-    if isinstance(model._learned, LearnedCorrelation):
-        if whole and model._learned.all_rows is None:
-            raise ModelFileError(
-                "whole=True, but the file it comes from left out the sums over all rows"
-            )
-        if not whole:
-            model = copy(model)
-            model._learned, model._expected = replace(model._learned, basis=None, all_rows=None), None
-    kind = ESTIMATORS[type(model).__name__]
+    found = model._learned
+    if whole and isinstance(found, LearnedCorrelation) and found.all_rows is None:
+        raise ModelFileError("whole=True, but the file it comes from left out the sums over all rows")
+    if not whole and isinstance(found, LearnedCorrelation):
+        model = copy(model)
+        model._learned, model._expected = replace(found, basis=None, all_rows=None), None
     state = kind.write(model, writer)
     parameters = {
         name: _write_parameter(name, value, writer)

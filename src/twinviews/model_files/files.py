@@ -105,7 +105,7 @@ def save_model(
             "model": written,
             "objects": writer.objects,
             "twinviews": _VERSION,
-            "whole": whole and _can_be_whole(written["class"]),
+            "whole": whole and hasattr(model, "partial_fit"),  # if not, nothing is left out
         }
         _to_model(Contents(header, writer.arrays))  # what could not be read is not written
         content = pack(header, writer.arrays)
@@ -128,20 +128,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    the fitted estimator
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from sklearn.datasets import load_iris
-    >>> from twinviews import SSSLClassifier, load_model, save_model
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = SSSLClassifier(n_components=20, random_state=0).fit(X, y)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_model(model, os.path.join(folder, "iris.twinviews"))
-    ...     model = load_model(os.path.join(folder, "iris.twinviews"))
-    >>> model.predict(X[[0, 50, 100]])
-    array([0, 1, 2])
+    the fitted estimator; :func:`save_model` has an example
     """
     with _opened(path) as (file, _):
         return _to_model(file)
@@ -233,13 +220,8 @@ def _check_header(header: dict[str, Json]) -> None:
     name = header["model"]["class"]
     if name not in ESTIMATORS:
         raise UnknownHereError(f"it holds the class {name!r:.40}")
-    if header["whole"] and not _can_be_whole(name):
+    if header["whole"] and not hasattr(ESTIMATORS[name].cls, "partial_fit"):
         raise ModelFileError(f"it is whole, and {name} has nothing to leave out")
-
-
-def _can_be_whole(name: str) -> bool:
-    """Whether a small file leaves out what more rows could be added to."""
-    return hasattr(ESTIMATORS[name].cls, "partial_fit")
 
 
 def _check_about(about: Any) -> Json:

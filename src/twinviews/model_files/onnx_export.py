@@ -148,25 +148,16 @@ def _(scaling: Scaling, X: Value) -> Value:
 
 @graph_of.register
 def _(scaling: RankScaling, X: Value) -> Value:
-    """Linear between the knots: find the piece that a value is in, then look up its line."""
+    """Linear between the knots: each piece adds its slope times how far a value goes along it."""
     D, most = len(scaling.knots), max(len(knots) for knots in scaling.knots)
-    starts = np.full((D, most), np.finfo(float).max)  # where pieces begin; those that are not never do
-    at, value, slope = np.zeros((3, D, most))
-    low, high = np.zeros((2, D))
+    start, length, slope = np.zeros((3, D, most))
     for column, (knots, values) in enumerate(zip(scaling.knots, scaling.values, strict=True)):
         pieces = len(knots) - 1
-        low[column], high[column] = knots[0], knots[-1]
-        starts[column, :pieces] = knots[:-1]
-        at[column, :pieces], value[column, :pieces] = knots[:-1], values[:-1]
+        start[column, :pieces], length[column, :pieces] = knots[:-1], np.diff(knots)
         slope[column, :pieces] = np.diff(values) / np.diff(knots)
-        if pieces == 0:  # a column that was constant
-            value[column, 0] = values[0]
-    within = X.Max(low).Min(high)
-    begun = within.Reshape([-1, D, 1]).GreaterOrEqual(starts[None])
-    piece = begun.cast(np.int64).ReduceSum([2], keepdims=0) - 1
-    place = piece.Max(0) + most * np.arange(D, dtype=np.int64)
-    off = within - place.look_up(at.ravel())
-    return place.look_up(value.ravel()) + place.look_up(slope.ravel()) * off
+    first = np.array([values[0] for values in scaling.values])
+    along = (X.Reshape([-1, D, 1]) - start).Max(0.0).Min(length)
+    return (along * slope).ReduceSum([2], keepdims=0) + first
 
 
 # --- views -----------------------------------------------------------------------------------------

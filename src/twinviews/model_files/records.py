@@ -178,7 +178,6 @@ class Writer:
     arrays: list[np.ndarray] = field(default_factory=list)
     objects: list[Json] = field(default_factory=list)
     _places: dict[Any, int] = field(default_factory=dict)
-    _written: dict[int, tuple[int, Any]] = field(default_factory=dict)
 
     def add_array(self, array: np.ndarray) -> int:
         if not array.flags.f_contiguous:
@@ -187,12 +186,9 @@ class Writer:
         return self._place(key, self.arrays, array)
 
     def add_object(self, value: Any) -> int:
-        if id(value) not in self._written:
-            kind = self.kind_of(value)
-            node = {**kind.write(value, self), "kind": kind.name}
-            # The value is kept, so that its id stays its own.
-            self._written[id(value)] = (self._place(canonical_json(node), self.objects, node), value)
-        return self._written[id(value)][0]
+        kind = self.kind_of(value)
+        node = {**kind.write(value, self), "kind": kind.name}
+        return self._place(canonical_json(node), self.objects, node)
 
     def _place(self, key: Any, table: list[Any], value: Any) -> int:
         if key not in self._places:
