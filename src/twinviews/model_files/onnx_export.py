@@ -70,12 +70,12 @@ def export_onnx(model: Any, path: str | os.PathLike[str]) -> None:
         )
     graph = Graph(onnx)
     try:
-        (_add_classes if is_classifier(model) else _add_numbers)(model, graph)
+        add_outputs = _add_classes if is_classifier(model) else _add_numbers
+        add_outputs(model, graph)
     except ModelFileError as reason:
         raise ValueError(f"This {type(model).__name__} has no ONNX graph: {reason}.") from None
-    info = onnx.helper.make_tensor_value_info
-    inputs = [info("X", onnx.TensorProto.DOUBLE, ["rows", model.n_features_in_])]
-    replace_file(Path(path), graph.model(inputs).SerializeToString(deterministic=True))
+    content = graph.model("X", model.n_features_in_).SerializeToString(deterministic=True)
+    replace_file(Path(path), content)
 
 
 def _decision(model: Any, graph: Graph) -> Value:
@@ -88,35 +88,33 @@ def _decision(model: Any, graph: Graph) -> Value:
 
 
 def _add_numbers(model: Any, graph: Graph) -> None:
-    decision, double = _decision(model, graph), graph.onnx.TensorProto.DOUBLE
+    decision = _decision(model, graph)
     if model._one_column:
-        graph.output("prediction", decision.Reshape([-1]), double)
+        graph.output("prediction", decision.Reshape([-1]), np.float64)
     else:
-        graph.output("prediction", decision, double, len(model._solution.intercept))
+        graph.output("prediction", decision, np.float64, len(model._solution.intercept))
 
 
 def _add_classes(model: Any, graph: Graph) -> None:
     decision = _decision(model, graph)
     scaled = decision * float(model._scale)
     if len(model.classes_) == 2:
-        probability = _both_sides(scaled, "Sigmoid")
+        probability = _both_sides(scaled).Sigmoid()
         chosen = decision.Greater(0.0).cast(np.int64).Reshape([-1])
     else:
         probability, chosen = scaled.Softmax(axis=1), decision.ArgMax(axis=1, keepdims=0)
-    labels, helper, kinds = model.classes_, graph.onnx.helper, graph.onnx.TensorProto
+    labels = model.classes_
     if labels.dtype.kind in "OU":
         if not all(isinstance(label, str) for label in labels):
             raise ModelFileError("its classes are objects other than text")
-        labels, kind = labels.astype(object), kinds.STRING
-    else:
-        kind = helper.np_dtype_to_tensor_dtype(labels.dtype)
-    graph.output("label", chosen.look_up(labels), kind)
-    graph.output("probability", probability, kinds.DOUBLE, len(labels))
+        labels = labels.astype(object)
+    graph.output("label", chosen.look_up(labels), labels.dtype)
+    graph.output("probability", probability, np.float64, len(labels))
 
 
-def _both_sides(value: Value, operator: str = "Identity") -> Value:
-    """An operator of the negative and of the value itself, side by side: those of two classes."""
-    return (-value)._apply(operator).Concat(value._apply(operator), axis=1)
+def _both_sides(value: Value) -> Value:
+    """The negative of a column and the column itself, as those of two classes."""
+    return (-value).Concat(value, axis=1)
 
 
 def _difference(value: Value) -> Value:
@@ -314,7 +312,7 @@ def _(fit: Trees, X: Value) -> Value:
 def _(fit: BoostedClasses, X: Value) -> Value:
     decision = graph_of(fit.trees, X)
     one = len(fit.trees.baseline) == 1
-    p = _both_sides(decision, "Sigmoid") if one else decision.Softmax(axis=1)
+    p = _both_sides(decision).Sigmoid() if one else decision.Softmax(axis=1)
     of_all = p @ np.eye(fit.n_classes)[fit.known]
     log_p = of_all.Max(LEAST_PROBABILITY).Log()
     if fit.n_classes == 2:

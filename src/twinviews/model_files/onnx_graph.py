@@ -39,14 +39,21 @@ class Graph:
             self.constants.append(self.onnx.numpy_helper.from_array(array, self._known[key]))
         return self._known[key]
 
-    def output(self, name: str, value: Value, kind: int, *more_sizes: int) -> None:
+    def output(self, name: str, value: Value, dtype: Any, *more_sizes: int) -> None:
         """Make a value known outside by this name."""
-        helper = self.onnx.helper
-        self.nodes.append(helper.make_node("Identity", [value.name], [name]))
-        self.outputs.append(helper.make_tensor_value_info(name, kind, ["rows", *more_sizes]))
+        self.nodes.append(self.onnx.helper.make_node("Identity", [value.name], [name]))
+        self.outputs.append(self._outside(name, dtype, *more_sizes))
 
-    def model(self, inputs: list[Any]) -> Any:
-        helper = self.onnx.helper
+    def _outside(self, name: str, dtype: Any, *more_sizes: int) -> Any:
+        shape = ["rows", *more_sizes]
+        return self.onnx.helper.make_tensor_value_info(name, self.code_of(dtype), shape)
+
+    def code_of(self, dtype: Any) -> int:
+        """The number that ONNX has for a dtype; objects are text."""
+        return int(self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
+
+    def model(self, input_name: str, n_columns: int) -> Any:
+        helper, inputs = self.onnx.helper, [self._outside(input_name, np.float64, n_columns)]
         graph = helper.make_graph(self.nodes, "twinviews", inputs, self.outputs, self.constants)
         opsets = [helper.make_opsetid("", OPSET)]
         model = helper.make_model(
@@ -82,7 +89,7 @@ class Value:
         return self.Gather(np.asarray(places, np.int64), axis=1)
 
     def cast(self, dtype: type) -> Value:
-        return self.Cast(to=self.graph.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
+        return self.Cast(to=self.graph.code_of(dtype))
 
     def look_up(self, table: Any) -> Value:
         """The entries of a table at these places."""
