@@ -128,7 +128,20 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    the fitted estimator; :func:`save_model` has an example
+    the fitted estimator
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from twinviews import SSSLClassifier, load_model, save_model
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = SSSLClassifier(n_components=20, random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(model, os.path.join(folder, "iris.twinviews"))
+    ...     model = load_model(os.path.join(folder, "iris.twinviews"))
+    >>> model.predict(X[[0, 50, 100]])
+    array([0, 1, 2])
     """
     with _opened(path) as (file, _):
         return _to_model(file)

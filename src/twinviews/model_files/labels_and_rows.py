@@ -90,6 +90,7 @@ def _read_sparse(node: dict[str, Json], reader: Reader) -> Any:
         raise ModelFileError(f"a sparse matrix has indices of dtype {indices.dtype} and {indptr.dtype}")
     if len(data) != len(indices) or len(indptr) != major + 1:
         raise ModelFileError("a sparse matrix has parts of lengths that do not agree")
+    # SciPy's check_format does not look at the rows of a matrix whose last row ends at 0.
     if indptr[0] != 0 or indptr[-1] != len(data) or (np.diff(indptr) < 0).any():
         raise ModelFileError("a sparse matrix has rows that do not follow each other")
     check_places(indices, minor)

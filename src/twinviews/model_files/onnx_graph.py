@@ -30,8 +30,8 @@ class Graph:
         return found[0] if outputs == 1 else found
 
     def _constant(self, value: Any) -> str:
-        """An array in the graph, once however often it is used."""
-        array = np.ascontiguousarray(value)
+        """An array in the graph, once however often it is used; a list is one of sizes or places."""
+        array = np.ascontiguousarray(value, np.int64 if isinstance(value, list) else None)
         content = repr(array.tolist()).encode() if array.dtype == object else array.tobytes()
         key = (array.dtype.str, array.shape, content)
         if key not in self._known:
