@@ -58,7 +58,7 @@ def test_a_model_file_names_the_kernel(rows, tmp_path, monkeypatch):
         from twinviews.model_files import schema
 
         patch.setitem(
-            schema.PROFILES["kernel of distance"].kernels,
+            schema.PROFILES["kernel of distance"].of,
             "rational quadratic",
             kernels.SHIFT_INVARIANT["rational quadratic"],
         )

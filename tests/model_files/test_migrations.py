@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,8 @@ from numpy.testing import assert_array_equal
 
 from twinviews import SSSLRegressor, inspect_model, load_model, save_model
 from twinviews.model_files import estimator_states, migrations
-from twinviews.model_files.estimator_states import EstimatorKind
+from twinviews.model_files.container import unpack
+from twinviews.model_files.schema import defaults_of, fields_of
 
 
 def fitted(cls=SSSLRegressor, **parameters):
@@ -41,37 +43,29 @@ def saved(tmp_path):
 
 def regroup(file):
     """A change as a rebuilt estimator needs it: attributes in an object, names, a field more."""
-    file.rename_kind("LabeledProblem", "Problem")
-    file.rename_field("Problem", "Y", "mean_label")
-    file.add_field("Problem", "note", "old")
-    file.group("_counts", "Counts", {"n_labeled_": "labeled", "n_unlabeled_": "unlabeled"})
-    file.state["_shift"] = file.add_array(np.zeros(3))
-    (place, node) = next(file.objects("View"))
-    inner = file.add_object("Width", {"value": 1.0}, before=place)
-    node["width"] = inner
+    objects, state = file.header["objects"], file.header["model"]["state"]
+    for node in objects:
+        if node["kind"] == "LabeledProblem":
+            node.update(kind="Problem", mean_label=node.pop("Y"), note="old")
+    counts = {"labeled": state.pop("n_labeled_"), "unlabeled": state.pop("n_unlabeled_")}
+    state["_counts"] = len(objects)
+    objects.append({**counts, "kind": "Counts"})
+    state["_shift"] = len(file.arrays)
+    file.arrays.append(np.zeros(3))
 
 
 def test_a_migration_renames_adds_and_groups(saved, monkeypatch):
     path, _, _ = saved
     monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, regroup])
-    contents = migrations.migrate(migrations.Contents(*_contents(path)))
-    objects, state = contents.header["objects"], contents.state
-    assert {node["kind"] for node in objects} >= {"Problem", "Counts", "Width"}
+    contents = unpack(path.read_bytes())
+    migrations.migrate(contents)
+    objects, state = contents.header["objects"], contents.header["model"]["state"]
+    assert {node["kind"] for node in objects} >= {"Problem", "Counts"}
     assert "LabeledProblem" not in {node["kind"] for node in objects}
     assert all(node["note"] == "old" for node in objects if node["kind"] == "Problem")
     assert "n_labeled_" not in state
     assert set(objects[state["_counts"]]) == {"kind", "labeled", "unlabeled"}
     assert_array_equal(contents.arrays[state["_shift"]], np.zeros(3))
-    assert sorted(contents.order) == list(range(len(objects)))
-    view = next(place for place, node in enumerate(objects) if node["kind"] == "View")
-    assert contents.order.index(objects[view]["width"]) < contents.order.index(view)
-
-
-def _contents(path):
-    from twinviews.model_files.container import unpack
-
-    contents = unpack(path.read_bytes())
-    return contents.header, contents.arrays
 
 
 def test_migrations_are_applied_in_turn_from_the_format_of_the_file(saved, monkeypatch):
@@ -178,7 +172,8 @@ class DepthState:
 def test_an_old_file_takes_the_default_of_a_new_parameter_and_attribute(saved, monkeypatch):
     path, predicted, X = saved
     old = estimator_states.ESTIMATORS["SSSLRegressor"]
-    newer = EstimatorKind("SSSLRegressor", Deeper, (*old.states, DepthState))
+    fields, defaults = fields_of(DepthState), defaults_of(DepthState)
+    newer = replace(old, cls=Deeper, fields={**old.fields, **fields}, defaults=defaults)
     monkeypatch.setitem(estimator_states.ESTIMATORS, "SSSLRegressor", newer)
     model = load_model(path)
     assert type(model) is Deeper

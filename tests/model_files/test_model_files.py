@@ -358,7 +358,7 @@ def own_kernel(U, V):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"kernel": own_kernel}, "kernel=.* is not a plain value"),
+        ({"kernel": own_kernel}, "kernel=.* is a function of your own, .* Use a kernel by name"),
         ({"random_state": np.random.RandomState(0)}, r"set_params\(random_state=...\)"),
     ],
 )

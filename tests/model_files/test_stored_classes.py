@@ -137,7 +137,7 @@ def test_a_part_from_outside_says_how_it_becomes_onnx(model, tmp_path):
 
     @graph_of.register
     def _(cubes: Cubes, X):
-        return (X @ cubes.Y.T).power(3) / np.full(len(cubes.Y), cubes.scale)
+        return (X @ cubes.Y.T) ** 3.0 / np.full(len(cubes.Y), cubes.scale)
 
     export_onnx(fitted, path)
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
@@ -156,9 +156,7 @@ def test_a_kernel_by_name_from_outside_is_stored_and_exported(monkeypatch, tmp_p
     assert_array_equal(load_model(tmp_path / "model").predict(X), model.predict(X))
     with pytest.raises(ValueError, match=r"kernel='cauchy' cannot be .* Add it to KERNEL_GRAPHS"):
         export_onnx(model, tmp_path / "model.onnx")
-    monkeypatch.setitem(
-        KERNEL_GRAPHS, "cauchy", lambda q: (q * np.float64(-2) + np.float64(1)).power(-1)
-    )
+    monkeypatch.setitem(KERNEL_GRAPHS, "cauchy", lambda q: (q * -2.0 + 1.0) ** -1.0)
     export_onnx(model, tmp_path / "model.onnx")
     monkeypatch.undo()
     with pytest.raises(ValueError, match=r"kernel='cauchy'|'cauchy' is not a kernel"):

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -50,6 +50,7 @@ class Contents:
 
     header: dict[str, Any]
     arrays: list[np.ndarray]
+    retired: set[int] = field(default_factory=set)  # arrays that a migration has no more use for
 
 
 def pack(header: dict[str, Any], arrays: Sequence[np.ndarray]) -> bytes:
@@ -82,7 +83,7 @@ def unpack(content: bytes) -> Contents:
         raise ModelFileError(f"its header claims {length:,} bytes, of {len(body):,} in the file")
     header = _read_header(body[start : start + length])
     arrays, end = [], start + length
-    for table in _take(header, "arrays", list):
+    for table in header["arrays"]:
         array, end = _read_array(table, body, end)
         arrays.append(array)
     if end != len(body):
@@ -120,28 +121,32 @@ def _read_header(text: bytes) -> dict[str, Any]:
         canonical = canonical_json(header) == text
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"its header cannot be read ({type(error).__name__})") from None
-    if not canonical or not isinstance(header, dict):
-        raise ModelFileError("its header is not in canonical form")
+    if not canonical or not isinstance(header, dict) or type(header.get("arrays")) is not list:
+        raise ModelFileError("its header is not in canonical form, or has no list of arrays")
     return header
 
 
-def _take(node: dict[str, Any], name: str, kind: type) -> Any:
-    found = node.get(name)
-    if not isinstance(found, kind):
-        raise ModelFileError(f"its header has no {kind.__name__} {name!r}")
-    return found
+def take_entries(node: Any, kinds: Mapping[str, type], owner: str) -> list[Any]:
+    """The values of a dictionary that has these entries, of exactly these types, and no others."""
+    if not isinstance(node, dict) or {name: type(node[name]) for name in node} != kinds:
+        told = ", ".join(f"{name} ({kind.__name__})" for name, kind in kinds.items())
+        raise ModelFileError(f"{owner} is not told by {told}")
+    return [node[name] for name in kinds]
+
+
+def check_sizes(shape: list[Any], most: int, owner: str) -> None:
+    if not all(type(size) is int and 0 <= size <= most for size in shape):
+        raise ModelFileError(f"{owner} has shape {shape!r:.40}")
 
 
 def _read_array(table: Any, body: bytes, start: int) -> tuple[np.ndarray, int]:
-    if not isinstance(table, dict) or set(table) != {"dtype", "order", "shape"}:
-        raise ModelFileError("an array is not told by dtype, order and shape")
-    dtype, order, shape = table["dtype"], table["order"], table["shape"]
-    if not isinstance(dtype, str) or dtype not in _DTYPES or order not in ("C", "F"):
-        raise ModelFileError(f"an array has dtype {dtype!r} and order {order!r}")
-    if not isinstance(shape, list) or len(shape) > _MOST_DIMENSIONS:
-        raise ModelFileError(f"an array has shape {shape!r}")
-    if not all(type(size) is int and 0 <= size <= MOST_BYTES for size in shape):
-        raise ModelFileError(f"an array has shape {shape!r}")
+    kinds = {"dtype": str, "order": str, "shape": list}
+    dtype, order, shape = take_entries(table, kinds, "an array")
+    if dtype not in _DTYPES or order not in ("C", "F") or len(shape) > _MOST_DIMENSIONS:
+        raise ModelFileError(
+            f"an array has dtype {dtype!r:.40}, order {order!r:.40} and {len(shape)} sizes"
+        )
+    check_sizes(shape, MOST_BYTES, "an array")
     stored = _DTYPES[dtype]
     count = prod(shape)
     end = start + count * stored.itemsize

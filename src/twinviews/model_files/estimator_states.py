@@ -1,13 +1,13 @@
-"""What each estimator has learned: the attributes that are written, and how they must agree.
+"""Each estimator in a file: its parameters, what it has learned, and how that must agree.
 
-An estimator's attributes are annotated as the fields of any stored class are (``schema.py``). Sizes: F
-columns of the table, D numbers that they became, r features that labels are regressed on, T targets.
+What a fit leaves is annotated as the fields of any stored class are (``schema.py``). Sizes: F columns
+of the table, D numbers that they became, r features that labels are regressed on, T targets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -33,13 +33,19 @@ from twinviews.estimators.sssl import SSSLClassifier, SSSLRegressor
 from twinviews.estimators.xks import XKSClassifier, XKSRegressor
 from twinviews.estimators.xnv import XNVClassifier, XNVRegressor
 from twinviews.method.views import TwinFeatures
-from twinviews.model_files.container import ModelFileError
-from twinviews.model_files.records import Field, Sizes
-from twinviews.model_files.schema import defaults_of, fields_of
+from twinviews.model_files.container import ModelFileError, UnknownHereError
+from twinviews.model_files.labels_and_rows import Rows
+from twinviews.model_files.records import MOST_WHOLE, Json, Kind, Reader, Sizes, Writer
+from twinviews.model_files.schema import defaults_of, field_of, fields_of
 from twinviews.model_files.stored_classes import TableEncoding
 from twinviews.passes.scaling import Scale
 
 _PROBES = 4
+_MOST_THREADS = 1024
+_LANDMARKS = Rows(sizes="_ _")
+
+
+# --- what a fit leaves -----------------------------------------------------------------------------
 
 
 class _EveryModel:
@@ -62,7 +68,6 @@ class _Classifier(_EveryModel):
 
 
 class _CorrelatedViews:
-    _learned: Annotated[LearnedCorrelation, "D r"]
     _expected: Annotated[np.ndarray, "_", "labels"] | None
 
 
@@ -76,94 +81,133 @@ class _XNVClassifier(_CorrelatedViews):
     _ensembles: Annotated[tuple[Annotated[ClassificationEnsemble, "D T=t"], ...], "1"] | None
 
 
-class _SingleView:
-    _learned: Annotated[LearnedView, "D"]
+def _kind(cls: Any, learned: Any, *states: Any) -> Kind:
+    """How an estimator is stored: what it learns from all rows, and its other attributes."""
+    fields, defaults = {"_learned": field_of(learned)}, dict[str, Any]()
+    for state in states:
+        fields |= fields_of(state)
+        defaults |= defaults_of(state)
+    return Kind(cls.__name__, cls, fields, defaults, cls)
 
 
-class _KernelRidge:
-    _learned: LearnedWidth
+_CORRELATION = Annotated[LearnedCorrelation, "D r"]
+_VIEW = Annotated[LearnedView, "D"]
+_EIGENFUNCTIONS = Annotated[LearnedEigenfunctions, "D"]
+_DEFORMATION = Annotated[LearnedDeformation, "D"]
+_KINDS = [
+    _kind(XNVRegressor, _CORRELATION, _EveryModel, _XNVRegressor),
+    _kind(XNVClassifier, _CORRELATION, _Classifier, _XNVClassifier),
+    _kind(XKSRegressor, _CORRELATION, _EveryModel, _CorrelatedViews),
+    _kind(XKSClassifier, _CORRELATION, _Classifier, _CorrelatedViews),
+    _kind(SSSLRegressor, _VIEW, _EveryModel),
+    _kind(SSSLClassifier, _VIEW, _Classifier),
+    _kind(RFFRegressor, _VIEW, _EveryModel),
+    _kind(RFFClassifier, _VIEW, _Classifier),
+    _kind(KRRRegressor, LearnedWidth, _EveryModel),
+    _kind(KRRClassifier, LearnedWidth, _Classifier),
+    _kind(ExactSSSLRegressor, _EIGENFUNCTIONS, _EveryModel),
+    _kind(ExactSSSLClassifier, _EIGENFUNCTIONS, _Classifier),
+    _kind(LapRLSRegressor, _DEFORMATION, _EveryModel),
+    _kind(LapRLSClassifier, _DEFORMATION, _Classifier),
+]
+ESTIMATORS = {kind.name: kind for kind in _KINDS}
 
 
-class _Eigenfunctions:
-    _learned: Annotated[LearnedEigenfunctions, "D"]
+def write_estimator(model: Any, writer: Writer, *, whole: bool) -> dict[str, Json]:
+    """Its class, parameters and state; without the sums over all rows unless it is whole."""
+    kind = ESTIMATORS.get(type(model).__name__)
+    if kind is None or type(model) is not kind.cls:
+        raise ModelFileError("it is not an estimator of twinviews. Keep it with pickle or skops")
+    found = model._learned
+    if whole and isinstance(found, LearnedCorrelation) and found.all_rows is None:
+        raise ModelFileError("whole=True, but the file it comes from left out the sums over all rows")
+    if not whole and isinstance(found, LearnedCorrelation):
+        model = copy(model)
+        model._learned, model._expected = replace(found, basis=None, all_rows=None), None
+    state = kind.write(model, writer)
+    parameters = {
+        name: _write_parameter(name, value, writer)
+        for name, value in sorted(model.get_params(deep=False).items())
+    }
+    return {"class": kind.name, "parameters": parameters, "state": state}
 
 
-class _Deformation:
-    _learned: Annotated[LearnedDeformation, "D"]
-
-
-@dataclass(frozen=True)
-class EstimatorKind:
-    """An estimator, its name in files, and the attributes that a fit gives it."""
-
-    name: str
-    cls: Any
-    states: tuple[type, ...]
-
-    @property
-    def fields(self) -> dict[str, Field]:
-        return _merged(map(fields_of, self.states))
-
-    @property
-    def defaults(self) -> dict[str, Any]:
-        return _merged(map(defaults_of, self.states))
-
-    @property
-    def has_all_rows(self) -> bool:
-        """Whether more rows can be added to it, from a file that is whole."""
-        return any(issubclass(state, _CorrelatedViews) for state in self.states)
-
-
-def _merged(parts: Any) -> dict[str, Any]:
-    return {name: value for part in parts for name, value in part.items()}
-
-
-ESTIMATORS: dict[str, EstimatorKind] = {}
-
-
-def register_estimator(cls: type, name: str, *states: type) -> None:
-    """Let model files hold an estimator, whose learned attributes the states annotate."""
-    ESTIMATORS[name] = EstimatorKind(name, cls, states)
-
-
-_register = register_estimator
-_register(XNVRegressor, "XNVRegressor", _EveryModel, _XNVRegressor)
-_register(XNVClassifier, "XNVClassifier", _Classifier, _XNVClassifier)
-_register(XKSRegressor, "XKSRegressor", _EveryModel, _CorrelatedViews)
-_register(XKSClassifier, "XKSClassifier", _Classifier, _CorrelatedViews)
-_register(SSSLRegressor, "SSSLRegressor", _EveryModel, _SingleView)
-_register(SSSLClassifier, "SSSLClassifier", _Classifier, _SingleView)
-_register(RFFRegressor, "RFFRegressor", _EveryModel, _SingleView)
-_register(RFFClassifier, "RFFClassifier", _Classifier, _SingleView)
-_register(KRRRegressor, "KRRRegressor", _EveryModel, _KernelRidge)
-_register(KRRClassifier, "KRRClassifier", _Classifier, _KernelRidge)
-_register(ExactSSSLRegressor, "ExactSSSLRegressor", _EveryModel, _Eigenfunctions)
-_register(ExactSSSLClassifier, "ExactSSSLClassifier", _Classifier, _Eigenfunctions)
-_register(LapRLSRegressor, "LapRLSRegressor", _EveryModel, _Deformation)
-_register(LapRLSClassifier, "LapRLSClassifier", _Classifier, _Deformation)
-
-
-def learned(model: Any, names: Iterable[str], *, whole: bool) -> dict[str, Any]:
-    """Attributes of a fitted model, None for those that only some fits leave; small unless whole."""
-    found = {name: getattr(model, name, None) for name in names}
-    if not whole and isinstance(found["_learned"], LearnedCorrelation):
-        found["_learned"] = replace(found["_learned"], basis=None, all_rows=None)
-        found["_expected"] = None
-    return found
-
-
-def give(model: Any, state: Mapping[str, Any]) -> None:
-    """Make the model one that has learned this."""
-    state = dict(state)
+def read_estimator(node: dict[str, Json], reader: Reader, *, whole: bool) -> Any:
+    """The fitted model, with defaults for parameters that the file lacks."""
+    kind = ESTIMATORS[node["class"]]
+    unknown = sorted(set(node["parameters"]) - set(kind.cls().get_params(deep=False)))
+    if unknown:
+        raise UnknownHereError(f"{kind.name} has the parameter {unknown[0][:40]!r}")
+    parameters = {
+        name: read_parameter(name, value, reader) for name, value in node["parameters"].items()
+    }
+    model = kind.cls(**parameters)
+    _check_parameters(model)
+    sizes = Sizes()
+    state = kind.read(node["state"], reader, sizes)
+    reader.refuse_what_is_not_used()
     names = state.pop("feature_names_in_")
     if names is not None:
         model.feature_names_in_ = np.array(names, dtype=object)
     model.__dict__.update(state)
     model._show()
+    _check_together(model, sizes, whole=whole)
+    _check_predictions(model)
+    return model
 
 
-def check_together(model: Any, sizes: Sizes, *, whole: bool) -> None:
-    """What the fields do not say one by one."""
+# --- parameters: plain values, names of members, and landmarks of one's own ------------------------
+
+
+def _write_parameter(name: str, value: Any, writer: Writer) -> Json:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or type(value) in (bool, int, float, str):
+        return {"nan": True} if value != value else value
+    if name == "landmarks":
+        rows = value if sparse.issparse(value) else np.asarray(value, dtype=np.float64)
+        return {"rows": _LANDMARKS.encode(rows, writer)}
+    if name == "members" and {type(member) for member in value} == {str}:
+        return {"names": list(value)}
+    raise ModelFileError(
+        f"{name}={value!r:.60} is not a plain value. set_params({name}=...) to one changes nothing "
+        f"that was learned; or keep this model with pickle"
+    )
+
+
+def read_parameter(name: str, node: Json, reader: Reader | None = None) -> Any:
+    """A parameter; without a reader, of landmarks only that there are some."""
+    if node == {"nan": True}:
+        return np.nan
+    held = list(node) if isinstance(node, dict) else []
+    if name == "landmarks" and held == ["rows"]:
+        return "array" if reader is None else _LANDMARKS.decode(node["rows"], reader, Sizes())
+    if name == "members" and held == ["names"]:
+        names = node["names"]
+        if isinstance(names, list) and all(type(member) is str for member in names):
+            return names
+    if isinstance(node, (dict, list)) or (type(node) is int and abs(node) > MOST_WHOLE):
+        raise ModelFileError(f"the parameter {node!r:.40} is not a plain value")
+    return node
+
+
+def _check_parameters(model: Any) -> None:
+    """Refuse parameters that a fit would refuse, or that would cost a reader dearly."""
+    try:
+        model._check_parameters()
+    except ValueError as reason:
+        raise ModelFileError(str(reason).rstrip(".")) from None
+    if (model.n_threads or 1) > _MOST_THREADS:
+        raise ModelFileError(f"n_threads={model.n_threads} is more than {_MOST_THREADS}")
+    seed = getattr(model, "random_state", None)
+    if seed is not None and (type(seed) is not int or not 0 <= seed < 2**32):
+        raise ModelFileError(f"random_state={seed!r:.40} is not a seed")
+
+
+# --- what the fields do not say one by one ---------------------------------------------------------
+
+
+def _check_together(model: Any, sizes: Sizes, *, whole: bool) -> None:
     solution: Solution = model._solution
     if model._width != sizes["D"]:
         raise ModelFileError(f"{sizes['F']} columns do not become {sizes['D']} numbers")
@@ -221,7 +265,7 @@ def _check_views(found: LearnedCorrelation, *, whole: bool) -> None:
         raise ModelFileError("its sums are of other features than those of its views")
 
 
-def check_predictions(model: Any) -> None:
+def _check_predictions(model: Any) -> None:
     """It gives finite numbers, at the rows that it learned from and elsewhere."""
     rows = model._solution.problems[0].distinct[:_PROBES]
     with np.errstate(all="ignore"):

@@ -27,19 +27,12 @@ from twinviews.model_files.container import (
 )
 from twinviews.model_files.estimator_states import (
     ESTIMATORS,
-    check_predictions,
-    check_together,
-    give,
-    learned,
+    read_estimator,
+    read_parameter,
+    write_estimator,
 )
-from twinviews.model_files.migrations import OldFile, check_outline, migrate, newest_format
-from twinviews.model_files.parameters import (
-    check_parameters,
-    read_parameters,
-    read_plain,
-    write_parameters,
-)
-from twinviews.model_files.records import Json, Reader, Sizes, Writer, read_fields, write_fields
+from twinviews.model_files.migrations import migrate, newest_format
+from twinviews.model_files.records import Json, Reader, Writer
 from twinviews.model_files.stored_classes import KINDS, kind_of
 
 _MOST_ABOUT_BYTES = 4 * 2**20
@@ -104,7 +97,18 @@ def save_model(
     """
     check_is_fitted(model)
     try:
-        content = _to_bytes(model, about, whole)
+        writer = Writer(kind_of)
+        written = write_estimator(model, writer, whole=whole)
+        header = {
+            "about": _check_about(getattr(model, "about_", {}) if about is None else about),
+            "format": newest_format(),
+            "model": written,
+            "objects": writer.objects,
+            "twinviews": _VERSION,
+            "whole": whole and hasattr(model, "partial_fit"),  # if not, nothing is left out
+        }
+        _to_model(Contents(header, writer.arrays))  # what could not be read is not written
+        content = pack(header, writer.arrays)
     except ModelFileError as reason:
         raise ValueError(f"This {type(model).__name__} cannot be saved: {reason}.") from None
     replace_file(Path(path), content)
@@ -139,8 +143,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     >>> model.predict(X[[0, 50, 100]])
     array([0, 1, 2])
     """
-    with _refusals(path):
-        return _to_model(unpack(_read(path)))
+    with _opened(path) as (file, _):
+        return _to_model(file)
 
 
 def inspect_model(path: str | os.PathLike[str]) -> ModelFile:
@@ -170,30 +174,26 @@ def inspect_model(path: str | os.PathLike[str]) -> ModelFile:
     >>> found.model, found.n_features, found.parameters["n_components"], found.about
     ('SSSLClassifier', 4, 20, {'target': 'species'})
     """
-    with _refusals(path):
-        content = _read(path)
-        contents = unpack(content)
-        with _names_version(contents):
-            file = _open(contents)
-        state = file.state
-        counts = ("n_features_in_", "n_labeled_", "n_unlabeled_")
-        if not all(type(state.get(name)) is int for name in counts):
-            raise ModelFileError("it does not say how many rows and columns there were")
-        parameters = {
-            name: "array" if isinstance(value, dict) and "rows" in value else read_plain(value, name)
-            for name, value in file.model["parameters"].items()
+    with _opened(path) as (file, n_bytes):
+        header, model = file.header, file.header["model"]
+        counts = {
+            "n_features": model["state"].get("n_features_in_"),
+            "n_labeled": model["state"].get("n_labeled_"),
+            "n_unlabeled": model["state"].get("n_unlabeled_"),
         }
-    return ModelFile(
-        file.model["class"],
-        parameters,
-        file.header["about"],
-        state["n_features_in_"],
-        state["n_labeled_"],
-        state["n_unlabeled_"],
-        file.header["whole"],
-        file.header["twinviews"],
-        len(content),
-    )
+        if not all(type(count) is int for count in counts.values()):
+            raise ModelFileError("it does not say how many rows and columns there were")
+        return ModelFile(
+            model=model["class"],
+            parameters={
+                name: read_parameter(name, value) for name, value in model["parameters"].items()
+            },
+            about=header["about"],
+            whole=header["whole"],
+            twinviews=header["twinviews"],
+            n_bytes=n_bytes,
+            **counts,
+        )
 
 
 def _read(path: str | os.PathLike[str]) -> bytes:
@@ -207,45 +207,34 @@ def _read(path: str | os.PathLike[str]) -> bytes:
 
 
 @contextmanager
-def _refusals(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Say in one line which file is refused, and why."""
+def _opened(path: str | os.PathLike[str]) -> Iterator[tuple[Contents, int]]:
+    """A file in the format of today and its bytes; says in one line which file is refused, and why."""
+    wrote = None
     try:
-        yield
+        content = _read(path)
+        file = unpack(content)
+        wrote = file.header.get("twinviews")
+        if not isinstance(wrote, str) or not _ANY_VERSION.fullmatch(wrote):
+            raise ModelFileError("it does not say which version wrote it")
+        migrate(file)
+        _check_header(file.header)
+        yield file, len(content)
     except UnknownHereError as reason:
-        raise ValueError(f"{os.fspath(path)} is from another version of twinviews: {reason}.") from None
+        raise ValueError(
+            f"{os.fspath(path)} is from another version of twinviews: {reason}, which twinviews "
+            f"{_VERSION} does not know. twinviews {wrote} wrote it: use that version or a later one."
+        ) from None
     except ModelFileError as reason:
         raise ValueError(f"{os.fspath(path)} is not a valid model file: {reason}.") from None
 
 
-# --- a model as bytes ------------------------------------------------------------------------------
-
-
-def _to_bytes(model: Any, about: dict[str, Any] | None, whole: bool) -> bytes:
-    """The content of a file. A reader checks it on the way, but nothing is made a second time."""
-    kind = next((kind for kind in ESTIMATORS.values() if type(model) is kind.cls), None)
-    if kind is None:
-        raise ModelFileError("it is not an estimator of twinviews. Keep it with pickle or skops")
-    if whole and kind.has_all_rows and model._learned.all_rows is None:
-        raise ModelFileError("whole=True, but the file it comes from left out the sums over all rows")
-    whole = whole and kind.has_all_rows
-    writer, sizes = Writer(kind_of), Sizes()
-    parameters = write_parameters(model, writer)
-    check_parameters(model)
-    fields = kind.fields
-    state = write_fields(fields, learned(model, fields, whole=whole), writer)
-    read_fields(kind.name, fields, {}, state, writer.reader, sizes)
-    writer.reader.limit()
-    check_together(model, sizes, whole=kind.has_all_rows and model._learned.all_rows is not None)
-    check_predictions(model)
-    header = {
-        "about": _check_about(getattr(model, "about_", {}) if about is None else about),
-        "format": newest_format(),
-        "model": {"class": kind.name, "parameters": parameters, "state": state},
-        "objects": writer.objects,
-        "twinviews": _VERSION,
-        "whole": whole,
-    }
-    return pack(header, writer.arrays)
+def _check_header(header: dict[str, Json]) -> None:
+    _check_about(header["about"])
+    name = header["model"]["class"]
+    if name not in ESTIMATORS:
+        raise UnknownHereError(f"it holds the class {name!r:.40}")
+    if header["whole"] and not hasattr(ESTIMATORS[name].cls, "partial_fit"):
+        raise ModelFileError(f"it is whole, and {name} has nothing to leave out")
 
 
 def _check_about(about: Any) -> Json:
@@ -264,64 +253,12 @@ def _check_about(about: Any) -> Json:
     return about
 
 
-# --- bytes as a model ------------------------------------------------------------------------------
-
-
-def _to_model(contents: Contents) -> Any:
-    with _names_version(contents):
-        file = _open(contents)
-        kind, whole = ESTIMATORS[file.model["class"]], file.header["whole"]
-        reader = Reader(file.arrays)
-        reader.limit()
-        _read_objects(file, reader)
-        model = read_parameters(kind.cls, file.model["parameters"], reader)
-        sizes = Sizes()
-        state = read_fields(kind.name, kind.fields, kind.defaults, file.state, reader, sizes)
-    reader.refuse_what_is_not_used(file.retired)
-    give(model, state)
-    check_together(model, sizes, whole=whole)
-    check_predictions(model)
+def _to_model(file: Contents) -> Any:
+    reader = Reader(file.arrays, file.retired)
+    for node in file.header["objects"]:
+        if node["kind"] not in KINDS:
+            raise UnknownHereError(f"it has an object of the kind {node['kind'][:40]!r}")
+        reader.read_object(node, KINDS[node["kind"]])
+    model = read_estimator(file.header["model"], reader, whole=file.header["whole"])
     model.about_ = file.header["about"]
     return model
-
-
-def _read_objects(file: OldFile, reader: Reader) -> None:
-    nodes = file.header["objects"]
-    for place in file.order:
-        name = nodes[place]["kind"]
-        if name not in KINDS:
-            raise UnknownHereError(f"it has an object of the kind {name[:40]!r}")
-        reader.read_object(place, nodes[place], KINDS[name])
-
-
-@contextmanager
-def _names_version(contents: Contents) -> Iterator[None]:
-    """Say of what is not known here which version wrote the file."""
-    wrote = contents.header.get("twinviews")
-    if not isinstance(wrote, str) or not _ANY_VERSION.fullmatch(wrote):
-        raise ModelFileError("it does not say which version wrote it")
-    try:
-        yield
-    except UnknownHereError as reason:
-        raise UnknownHereError(
-            f"{reason}, which twinviews {_VERSION} does not know. "
-            f"twinviews {wrote} wrote it: use that version or a later one"
-        ) from None
-
-
-def _open(contents: Contents) -> OldFile:
-    """A file in the format of today, with a header that is one of a model."""
-    header = contents.header
-    check_outline(header)
-    if set(header) - {"format"} != {"about", "arrays", "model", "objects", "twinviews", "whole"}:
-        raise ModelFileError("its header lacks a field or has one too many")
-    if type(header["whole"]) is not bool:
-        raise ModelFileError("it does not say whether it is whole")
-    _check_about(header["about"])
-    file = migrate(contents)
-    name = file.model["class"]
-    if name not in ESTIMATORS:
-        raise UnknownHereError(f"it holds the class {name!r:.40}")
-    if header["whole"] and not ESTIMATORS[name].has_all_rows:
-        raise ModelFileError(f"it is whole, and {name} has nothing to leave out")
-    return file

@@ -70,52 +70,12 @@ def export_onnx(model: Any, path: str | os.PathLike[str]) -> None:
         )
     graph = Graph(onnx)
     try:
-        outputs = _classes(model, graph) if is_classifier(model) else _numbers(model, graph)
+        add_outputs = _add_classes if is_classifier(model) else _add_numbers
+        add_outputs(model, graph)
     except ModelFileError as reason:
         raise ValueError(f"This {type(model).__name__} has no ONNX graph: {reason}.") from None
-    double = onnx.TensorProto.DOUBLE
-    inputs = [onnx.helper.make_tensor_value_info("X", double, ["rows", model.n_features_in_])]
-    replace_file(Path(path), graph.model(inputs, outputs).SerializeToString(deterministic=True))
-
-
-def _numbers(model: Any, graph: Graph) -> list[Any]:
-    decision = _decision(model, graph)
-    shape: list[str | int] = ["rows"]
-    if model._one_column:
-        decision = decision.reshape(-1)
-    else:
-        shape.append(len(model._solution.intercept))
-    graph.name(decision, "prediction")
-    onnx = graph.onnx
-    return [onnx.helper.make_tensor_value_info("prediction", onnx.TensorProto.DOUBLE, shape)]
-
-
-def _classes(model: Any, graph: Graph) -> list[Any]:
-    decision = _decision(model, graph)
-    scaled = decision * np.float64(model._scale)
-    if len(model.classes_) == 2:
-        probability = (-scaled).sigmoid().beside(scaled.sigmoid())
-        chosen = decision.above(np.float64(0)).cast(np.int64).reshape(-1)
-    else:
-        probability, chosen = scaled.softmax(), decision.argmax(1)
-    labels = _plain_classes(model.classes_)
-    graph.name(chosen.look_up(labels), "label")
-    graph.name(probability, "probability")
-    helper, kinds = graph.onnx.helper, graph.onnx.TensorProto
-    of_label = kinds.STRING if labels.dtype == object else helper.np_dtype_to_tensor_dtype(labels.dtype)
-    return [
-        helper.make_tensor_value_info("label", of_label, ["rows"]),
-        helper.make_tensor_value_info("probability", kinds.DOUBLE, ["rows", len(labels)]),
-    ]
-
-
-def _plain_classes(classes: np.ndarray) -> np.ndarray:
-    """Text as objects, numbers and booleans as they are."""
-    if classes.dtype.kind in "OU":
-        if not all(isinstance(label, str) for label in classes):
-            raise ModelFileError("its classes are objects other than text")
-        return classes.astype(object)
-    return classes
+    content = graph.model("X", model.n_features_in_).SerializeToString(deterministic=True)
+    replace_file(Path(path), content)
 
 
 def _decision(model: Any, graph: Graph) -> Value:
@@ -124,8 +84,42 @@ def _decision(model: Any, graph: Graph) -> Value:
         X = graph_of(model._scaling, X)
     if model._ensembles is None:
         return graph_of(model._solution.readout, X) + model._solution.intercept
-    decisions = [graph_of(ensemble, X) for ensemble in model._ensembles]
-    return decisions[0] if len(decisions) == 1 else graph.apply("Concat", *decisions, axis=1)
+    return graph.apply("Concat", *(graph_of(one, X) for one in model._ensembles), axis=1)
+
+
+def _add_numbers(model: Any, graph: Graph) -> None:
+    decision = _decision(model, graph)
+    if model._one_column:
+        graph.output("prediction", decision.Reshape([-1]), np.float64)
+    else:
+        graph.output("prediction", decision, np.float64, len(model._solution.intercept))
+
+
+def _add_classes(model: Any, graph: Graph) -> None:
+    decision = _decision(model, graph)
+    scaled = decision * float(model._scale)
+    if len(model.classes_) == 2:
+        probability = _both_sides(scaled).Sigmoid()
+        chosen = decision.Greater(0.0).cast(np.int64).Reshape([-1])
+    else:
+        probability, chosen = scaled.Softmax(axis=1), decision.ArgMax(axis=1, keepdims=0)
+    labels = model.classes_
+    if labels.dtype.kind in "OU":
+        if not all(isinstance(label, str) for label in labels):
+            raise ModelFileError("its classes are objects other than text")
+        labels = labels.astype(object)
+    graph.output("label", chosen.look_up(labels), labels.dtype)
+    graph.output("probability", probability, np.float64, len(labels))
+
+
+def _both_sides(value: Value) -> Value:
+    """The negative of a column and the column itself, as those of two classes."""
+    return (-value).Concat(value, axis=1)
+
+
+def _difference(value: Value) -> Value:
+    """The second of two columns less the first."""
+    return value.columns([1]) - value.columns([0])
 
 
 @singledispatch
@@ -147,30 +141,21 @@ def _(scaling: Scaling, X: Value) -> Value:
     Z = (X - scaling.centre.astype(float)) / scaling.spread.astype(float)
     if scaling.clip is None:
         return Z
-    return Z / ((Z / np.float64(scaling.clip)).power(2) + np.float64(1)).sqrt()
+    return Z / ((Z / scaling.clip) ** 2.0 + 1.0).Sqrt()
 
 
 @graph_of.register
 def _(scaling: RankScaling, X: Value) -> Value:
-    """Linear between the knots: find the piece that a value is in, then look up its line."""
+    """Linear between the knots: each piece adds its slope times how far a value goes along it."""
     D, most = len(scaling.knots), max(len(knots) for knots in scaling.knots)
-    starts = np.full((D, most), np.finfo(float).max)  # where pieces begin; those that are not never do
-    at, value, slope = np.zeros((3, D, most))
-    low, high = np.zeros((2, D))
+    start, length, slope = np.zeros((3, D, most))
     for column, (knots, values) in enumerate(zip(scaling.knots, scaling.values, strict=True)):
         pieces = len(knots) - 1
-        low[column], high[column] = knots[0], knots[-1]
-        starts[column, :pieces] = knots[:-1]
-        at[column, :pieces], value[column, :pieces] = knots[:-1], values[:-1]
+        start[column, :pieces], length[column, :pieces] = knots[:-1], np.diff(knots)
         slope[column, :pieces] = np.diff(values) / np.diff(knots)
-        if pieces == 0:  # a column that was constant
-            value[column, 0] = values[0]
-    within = X.graph.apply("Min", X.graph.apply("Max", X, low), high)
-    begun = X.graph.apply("GreaterOrEqual", within.reshape(-1, D, 1), starts[None])
-    piece = begun.cast(np.int64).sum(2, keep=False) - np.int64(1)
-    place = X.graph.apply("Max", piece, np.int64(0)) + most * np.arange(D, dtype=np.int64)
-    off = within - place.look_up(at.ravel())
-    return place.look_up(value.ravel()) + place.look_up(slope.ravel()) * off
+    first = np.array([values[0] for values in scaling.values])
+    along = (X.Reshape([-1, D, 1]) - start).Max(0.0).Min(length)
+    return (along * slope).ReduceSum([2], keepdims=0) + first
 
 
 # --- views -----------------------------------------------------------------------------------------
@@ -187,23 +172,23 @@ def _(readout: Readout, X: Value) -> Value:
 
 
 def _distance(q: Value, scale: float) -> Value:
-    return (q * np.float64(-2 * scale)).at_least(0).sqrt()
+    return (q * (-2.0 * scale)).Max(0.0).Sqrt()
 
 
 def _matern32(q: Value) -> Value:
     r = _distance(q, 3)
-    return (r + np.float64(1)) * (-r).exp()
+    return (r + 1.0) * (-r).Exp()
 
 
 def _matern52(q: Value) -> Value:
     r = _distance(q, 5)
-    return (r + r * r / np.float64(3) + np.float64(1)) * (-r).exp()
+    return (r + r * r / 3.0 + 1.0) * (-r).Exp()
 
 
 # Kernels by name, as functions of q = -|u - u'|^2 / 2. One of your own may be added.
 KERNEL_GRAPHS: dict[str, Callable[[Value], Value]] = {
-    "gaussian": lambda q: q.at_most(0).exp(),
-    "laplace": lambda q: (-_distance(q, 1)).exp(),
+    "gaussian": lambda q: q.Min(0.0).Exp(),
+    "laplace": lambda q: (-_distance(q, 1)).Exp(),
     "matern32": _matern32,
     "matern52": _matern52,
 }
@@ -213,8 +198,8 @@ KERNEL_GRAPHS: dict[str, Callable[[Value], Value]] = {
 def _(columns: DistanceColumns, X: Value) -> Value:
     D = len(columns.centre)
     U = (X - columns.centre) / _in_each(columns.sigma, D)
-    q = U @ columns.right[:D] - (U * U).sum(1) * np.float64(0.5) + columns.right[-1]
-    name = PROFILES["kernel of distance"].name_of(columns.profile)
+    q = U @ columns.right[:D] - (U * U).ReduceSum([1]) * 0.5 + columns.right[-1]
+    name = PROFILES["kernel of distance"].encode(columns.profile)
     if name not in KERNEL_GRAPHS:
         raise ModelFileError(f"kernel={name!r} cannot be written as one. Add it to KERNEL_GRAPHS")
     return KERNEL_GRAPHS[name](q)
@@ -225,11 +210,11 @@ def _(columns: ProductColumns, X: Value) -> Value:
     if sparse.issparse(columns.right):
         raise ModelFileError("its rows are sparse")
     if columns.unit_length:
-        X = X / (X * X).sum(1).sqrt().at_least(np.finfo(float).tiny)
+        X = X / (X * X).ReduceSum([1]).Sqrt().Max(np.finfo(float).tiny)
     product = X @ columns.right
-    name = PROFILES["kernel of product"].name_of(columns.profile)
+    name = PROFILES["kernel of product"].encode(columns.profile)
     if isinstance(name, dict):
-        return (product + np.float64(1)).power(name["polynomial"])
+        return (product + 1.0) ** float(name["polynomial"])
     if name not in ("linear", "cosine"):
         raise ModelFileError(f"kernel={name!r} cannot be written as one")
     return product
@@ -239,7 +224,7 @@ def _(columns: ProductColumns, X: Value) -> Value:
 def _(columns: FourierColumns, X: Value) -> Value:
     # Older versions of ONNX Runtime have no cosine of double precision, but the sine.
     angles = X @ columns.frequencies + (columns.phases + np.pi / 2)
-    return angles.sin() * _in_each(np.sqrt(2 / columns.n_components), len(columns.phases))
+    return angles.Sin() * _in_each(np.sqrt(2 / columns.n_components), len(columns.phases))
 
 
 def _in_each(number: float, n_columns: int) -> np.ndarray:
@@ -253,11 +238,12 @@ def _in_each(number: float, n_columns: int) -> np.ndarray:
 @graph_of.register
 def _(ensemble: RegressionEnsemble, X: Value) -> Value:
     total = sum(member.weight for member in ensemble.members)
+    low, high = ensemble.bounds
     parts = [
-        predicted.clip(*ensemble.bounds) * np.float64(member.weight / total)
+        predicted.Max(low).Min(high) * (member.weight / total)
         for member, predicted in _predictions(ensemble, X)
     ]
-    return _sum(parts)
+    return X.graph.apply("Sum", *parts)
 
 
 @graph_of.register
@@ -265,15 +251,13 @@ def _(ensemble: ClassificationEnsemble, X: Value) -> Value:
     weights, sureness, temper = ensemble.blend
     parts = []
     for place, (_, decision) in enumerate(_predictions(ensemble, X)):
-        sides = decision.clip(-blend.SUREST, blend.SUREST)
+        sides = decision.Max(-blend.SUREST).Min(blend.SUREST)
         if ensemble.held_out.shape[1] == 1:
-            sides = (-sides).beside(sides)
-        parts.append((sides * sureness[place]).softmax() * weights[place])
-    log_p = (_sum(parts) + np.float64(blend.LEAST_PROBABILITY)).log()
-    mixture = (log_p * np.float64(temper)).log_softmax()
-    if ensemble.held_out.shape[1] > 1:
-        return mixture
-    return mixture.columns(np.array([1])) - mixture.columns(np.array([0]))
+            sides = _both_sides(sides)
+        parts.append((sides * sureness[place]).Softmax(axis=1) * weights[place])
+    log_p = (X.graph.apply("Sum", *parts) + blend.LEAST_PROBABILITY).Log()
+    mixture = (log_p * float(temper)).LogSoftmax(axis=1)
+    return mixture if ensemble.held_out.shape[1] > 1 else _difference(mixture)
 
 
 def _predictions(ensemble: Ensemble, X: Value) -> list[tuple[Any, Value]]:
@@ -281,13 +265,6 @@ def _predictions(ensemble: Ensemble, X: Value) -> list[tuple[Any, Value]]:
     scales = {member.scale: ensemble.scales[member.scale] for member in ensemble.members}
     on = {name: X if scale is None else graph_of(scale, X) for name, scale in scales.items()}
     return [(member, graph_of(member.fit, on[member.scale])) for member in ensemble.members]
-
-
-def _sum(parts: list[Value]) -> Value:
-    total, *others = parts
-    for part in others:
-        total = total + part
-    return total
 
 
 @graph_of.register
@@ -307,14 +284,13 @@ def _(fit: OverAnchors, X: Value) -> Value:
     centres = fit.anchors.centres
     k = min(fit.anchors.neighbours, len(centres) - 1)
     lengths = np.square(centres).sum(axis=1)
-    squares = (X * X).sum(1) - X @ (2 * centres.T) + lengths
-    near, place = X.graph.apply("TopK", squares, np.array([k + 1]), largest=0, outputs=2)
-    near = near.at_least(0)
-    inner = near.columns(np.arange(k))
-    weight = (inner * np.float64(-2) / (near.columns(np.array([k])) + np.float64(1e-12))).exp()
-    share = weight / weight.sum(1)
-    values = place.columns(np.arange(k)).look_up(fit.values)  # (rows, k, t)
-    return (share.reshape(-1, k, 1) * values).sum(1, keep=False) + fit.constant
+    squares = (X * X).ReduceSum([1]) - X @ (2 * centres.T) + lengths
+    near, place = squares.TopK([k + 1], largest=0, outputs=2)
+    near = near.Max(0.0)
+    weight = (near.columns(range(k)) * -2.0 / (near.columns([k]) + 1e-12)).Exp()
+    share = weight / weight.ReduceSum([1])
+    values = place.columns(range(k)).look_up(fit.values)  # (rows, k, t)
+    return (share.Reshape([-1, k, 1]) * values).ReduceSum([1], keepdims=0) + fit.constant
 
 
 @graph_of.register
@@ -323,25 +299,22 @@ def _(fit: Trees, X: Value) -> Value:
     rounds, k, nodes = fit.feature.shape
     n_trees, leaves = rounds * k, fit.value.shape[2]
     bits = (fit.left_out[..., None] >> np.arange(leaves, dtype=np.uint8)) & 1
-    above = X.columns(fit.feature.ravel()).above(fit.threshold.ravel()).cast(np.float32)
-    by_tree = above.reshape(-1, n_trees, nodes).transpose(1, 0, 2)
+    above = X.columns(fit.feature.ravel()).Greater(fit.threshold.ravel()).cast(np.float32)
+    by_tree = above.Reshape([-1, n_trees, nodes]).Transpose(perm=[1, 0, 2])
     ruled_out = by_tree @ bits.reshape(n_trees, nodes, leaves).astype(np.float32)
-    free = X.graph.apply("Less", ruled_out, np.float32(0.5))
-    leaf = free.cast(np.int32).argmax(2)
+    leaf = ruled_out.Less(np.float32(0.5)).cast(np.int32).ArgMax(axis=2, keepdims=0)
     place = leaf + leaves * np.arange(n_trees, dtype=np.int64)[:, None]
-    added = place.look_up(fit.value.ravel()).reshape(rounds, k, -1)
-    return added.sum(0, keep=False).transpose(1, 0) + fit.baseline
+    added = place.look_up(fit.value.ravel()).Reshape([rounds, k, -1])
+    return added.ReduceSum([0], keepdims=0).Transpose(perm=[1, 0]) + fit.baseline
 
 
 @graph_of.register
 def _(fit: BoostedClasses, X: Value) -> Value:
     decision = graph_of(fit.trees, X)
-    if len(fit.trees.baseline) == 1:
-        p = (-decision).sigmoid().beside(decision.sigmoid())
-    else:
-        p = decision.softmax()
+    one = len(fit.trees.baseline) == 1
+    p = _both_sides(decision).Sigmoid() if one else decision.Softmax(axis=1)
     of_all = p @ np.eye(fit.n_classes)[fit.known]
-    log_p = of_all.at_least(LEAST_PROBABILITY).log()
+    log_p = of_all.Max(LEAST_PROBABILITY).Log()
     if fit.n_classes == 2:
-        return (log_p.columns(np.array([1])) - log_p.columns(np.array([0]))) / np.float64(8)
-    return (log_p - log_p.sum(1) / np.float64(fit.n_classes)) / np.float64(4)
+        return _difference(log_p) / 8.0
+    return (log_p - log_p.ReduceMean(axes=[1])) / 4.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial, partialmethod
 from typing import Any
 
 import numpy as np
@@ -18,36 +18,43 @@ class Graph:
         self.onnx = onnx
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
-        self._known: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
-
-    def constant(self, array: Any) -> Value:
-        """An array in the graph, once however often it is used."""
-        array = np.ascontiguousarray(array)
-        content = repr(array.tolist()).encode() if array.dtype == object else array.tobytes()
-        key = (array.dtype.str, array.shape, content)
-        if key not in self._known:
-            name = f"constant_{len(self.constants)}"
-            self.constants.append(self.onnx.numpy_helper.from_array(array, name))
-            self._known[key] = Value(self, name)
-        return self._known[key]
+        self.outputs: list[Any] = []
+        self._known: dict[tuple[str, tuple[int, ...], bytes], str] = {}
 
     def apply(self, operator: str, *inputs: Any, outputs: int = 1, **attributes: Any) -> Any:
-        names = [self._value(one).name for one in inputs]
+        """What an operator makes of values and constants."""
+        names = [one.name if isinstance(one, Value) else self._constant(one) for one in inputs]
         found = [Value(self, f"value_{len(self.nodes)}_{place}") for place in range(outputs)]
         node = self.onnx.helper.make_node(operator, names, [one.name for one in found], **attributes)
         self.nodes.append(node)
         return found[0] if outputs == 1 else found
 
-    def _value(self, one: Any) -> Value:
-        return one if isinstance(one, Value) else self.constant(one)
+    def _constant(self, value: Any) -> str:
+        """An array in the graph, once however often it is used; a list is one of sizes or places."""
+        array = np.ascontiguousarray(value, np.int64 if isinstance(value, list) else None)
+        content = repr(array.tolist()).encode() if array.dtype == object else array.tobytes()
+        key = (array.dtype.str, array.shape, content)
+        if key not in self._known:
+            self._known[key] = f"constant_{len(self.constants)}"
+            self.constants.append(self.onnx.numpy_helper.from_array(array, self._known[key]))
+        return self._known[key]
 
-    def name(self, value: Value, name: str) -> None:
+    def output(self, name: str, value: Value, dtype: Any, *more_sizes: int) -> None:
         """Make a value known outside by this name."""
         self.nodes.append(self.onnx.helper.make_node("Identity", [value.name], [name]))
+        self.outputs.append(self._outside(name, dtype, *more_sizes))
 
-    def model(self, inputs: list[Any], outputs: list[Any]) -> Any:
-        helper = self.onnx.helper
-        graph = helper.make_graph(self.nodes, "twinviews", inputs, outputs, self.constants)
+    def _outside(self, name: str, dtype: Any, *more_sizes: int) -> Any:
+        shape = ["rows", *more_sizes]
+        return self.onnx.helper.make_tensor_value_info(name, self.code_of(dtype), shape)
+
+    def code_of(self, dtype: Any) -> int:
+        """The number that ONNX has for a dtype; objects are text."""
+        return int(self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
+
+    def model(self, input_name: str, n_columns: int) -> Any:
+        helper, inputs = self.onnx.helper, [self._outside(input_name, np.float64, n_columns)]
+        graph = helper.make_graph(self.nodes, "twinviews", inputs, self.outputs, self.constants)
         opsets = [helper.make_opsetid("", OPSET)]
         model = helper.make_model(
             graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="twinviews"
@@ -56,67 +63,33 @@ class Graph:
         return model
 
 
-def _operator(name: str, **attributes: Any) -> Callable[..., Value]:
-    """A method that applies an operator of ONNX to a value, and to another if it takes two."""
-
-    def apply(self: Value, *others: Any) -> Value:
-        return self.graph.apply(name, self, *others, **attributes)
-
-    return apply
-
-
 class Value:
-    """An array that the graph computes."""
+    """An array that the graph computes; operators of ONNX are its methods, as in ``X.Exp()``."""
 
     def __init__(self, graph: Graph, name: str) -> None:
         self.graph, self.name = graph, name
 
-    __add__ = _operator("Add")
-    __sub__ = _operator("Sub")
-    __mul__ = _operator("Mul")
-    __truediv__ = _operator("Div")
-    __matmul__ = _operator("MatMul")
-    __neg__ = _operator("Neg")
-    exp = _operator("Exp")
-    log = _operator("Log")
-    sqrt = _operator("Sqrt")
-    sin = _operator("Sin")
-    sigmoid = _operator("Sigmoid")
-    softmax = _operator("Softmax", axis=1)
-    log_softmax = _operator("LogSoftmax", axis=1)
-    above = _operator("Greater")
-    beside = _operator("Concat", axis=1)
+    def _apply(self, operator: str, *others: Any, **attributes: Any) -> Any:
+        return self.graph.apply(operator, self, *others, **attributes)
 
-    def power(self, degree: float) -> Value:
-        return self.graph.apply("Pow", self, np.float64(degree))
+    def __getattr__(self, name: str) -> Any:
+        if not name[0].isupper():
+            raise AttributeError(f"{name} is not an operator of ONNX")
+        return partial(self._apply, name)
 
-    def clip(self, low: float, high: float) -> Value:
-        return self.at_least(low).at_most(high)
+    __add__ = partialmethod(_apply, "Add")
+    __sub__ = partialmethod(_apply, "Sub")
+    __mul__ = partialmethod(_apply, "Mul")
+    __truediv__ = partialmethod(_apply, "Div")
+    __matmul__ = partialmethod(_apply, "MatMul")
+    __pow__ = partialmethod(_apply, "Pow")
+    __neg__ = partialmethod(_apply, "Neg")
 
-    def at_least(self, low: float) -> Value:
-        return self.graph.apply("Max", self, np.float64(low))
-
-    def at_most(self, high: float) -> Value:
-        return self.graph.apply("Min", self, np.float64(high))
-
-    def sum(self, axis: int, *, keep: bool = True) -> Value:
-        return self.graph.apply("ReduceSum", self, np.array([axis]), keepdims=int(keep))
-
-    def argmax(self, axis: int) -> Value:
-        return self.graph.apply("ArgMax", self, axis=axis, keepdims=0)
-
-    def columns(self, places: np.ndarray) -> Value:
-        return self.graph.apply("Gather", self, np.asarray(places, np.int64), axis=1)
-
-    def reshape(self, *shape: int) -> Value:
-        return self.graph.apply("Reshape", self, np.array(shape, np.int64))
-
-    def transpose(self, *axes: int) -> Value:
-        return self.graph.apply("Transpose", self, perm=list(axes))
+    def columns(self, places: Any) -> Value:
+        return self.Gather(np.asarray(places, np.int64), axis=1)
 
     def cast(self, dtype: type) -> Value:
-        kind = self.graph.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-        return self.graph.apply("Cast", self, to=kind)
+        return self.Cast(to=self.graph.code_of(dtype))
 
     def look_up(self, table: Any) -> Value:
         """The entries of a table at these places."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from math import inf
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +14,7 @@ Json = Any
 
 # Numbers beyond are no model's. Those within can be squared and summed.
 LARGEST = 1e100
+MOST_WHOLE = 2**63 - 1
 # What reading may look at and make, in bytes, and so much more for each byte of the arrays.
 _FREE_BYTES = 256 * 2**20
 _BYTES_PER_BYTE = 32
@@ -22,13 +22,13 @@ _BYTES_OF_A_NAME = 8192  # it takes as long to look up as so many bytes to look 
 
 
 class Sizes(dict[str, int]):
-    """Sizes of an object by letter; a figure stands for itself, and _ for any size."""
+    """Sizes of an object by letter; a figure stands for itself, and _ or nothing for any size."""
 
     def bind(self, letter: str, size: int) -> None:
         """Take a size as that of a letter, or of a letter and some more, as in D+2."""
         letter, _, more = letter.partition("+")
         size -= int(more or 0)
-        if letter == "_":
+        if letter in ("", "_"):
             return
         expected = int(letter) if letter.isdigit() else self.setdefault(letter, size)
         if expected != size:
@@ -38,12 +38,23 @@ class Sizes(dict[str, int]):
         raise ModelFileError(f"size {letter} is not known")
 
 
-class Field(Protocol):
-    """How a value is written, and how it is read and checked."""
+@dataclass(frozen=True)
+class Field:
+    """How a value is written, and how it is read and checked, by its type and the words beside it."""
 
-    def encode(self, value: Any, writer: Writer) -> Json: ...
+    of: Any = None  # what is inside: a type or types, texts, or a field
+    sizes: str = ""  # letters, as in "m r"
+    least: float | None = None
+    most: float | None = None
+    below: str | None = None  # the letter of a size that entries are below
+    dtype: str | None = None
+    missing: bool = False  # whether NaN or None may stand for a value
 
-    def decode(self, node: Json, reader: Reader, sizes: Sizes) -> Any: ...
+    def encode(self, value: Any, writer: Writer) -> Json:
+        raise NotImplementedError
+
+    def decode(self, node: Json, reader: Reader, sizes: Sizes) -> Any:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -51,58 +62,38 @@ class Kind:
     """A class that may occur in a model: its name in files, its fields, and how it is made of them."""
 
     name: str
-    cls: type
+    cls: Any
     fields: Mapping[str, Field]
     defaults: Mapping[str, Any]  # of fields that a file may lack
     make: Callable[..., Any]
-    take: Callable[[Any], Mapping[str, Any]]  # the values of the fields
+    stored_as: Any = None  # the class that has the fields, if it is another
     roles: frozenset[Any] = frozenset()  # types in whose place it may stand, beside its own
     check: Callable[[Any, Sizes], None] = lambda value, sizes: None  # what annotations do not say
     cost: Callable[[Mapping[str, Any], Sizes], int] = lambda values, sizes: 0  # bytes to make it
     made_once: bool = False  # however often it is named
 
     def write(self, value: Any, writer: Writer) -> dict[str, Json]:
-        return write_fields(self.fields, self.take(value), writer)
+        value = value if self.stored_as is None else self.stored_as.of(value)
+        return {
+            name: spec.encode(getattr(value, name, None), writer) for name, spec in self.fields.items()
+        }
 
-    def read(self, node: Mapping[str, Json], reader: Reader, sizes: Sizes, made: Any = None) -> Any:
-        """An object of its fields; one that is ``made`` is checked by all that a reader checks."""
-        values = read_fields(self.name, self.fields, self.defaults, node, reader, sizes)
-        reader.spend(self.cost(values, sizes))
-        value = self.make(**values) if made is None else made
-        self.check(value, sizes)
-        return value
-
-
-def write_fields(
-    fields: Mapping[str, Field], values: Mapping[str, Any], writer: Writer
-) -> dict[str, Json]:
-    return {name: spec.encode(values[name], writer) for name, spec in fields.items()}
-
-
-def read_fields(
-    owner: str,
-    fields: Mapping[str, Field],
-    defaults: Mapping[str, Any],
-    node: Mapping[str, Json],
-    reader: Reader,
-    sizes: Sizes,
-) -> dict[str, Any]:
-    """All fields, in the order in which they are declared; one that a file lacks has its default."""
-    unknown = sorted(set(node) - set(fields))
-    if unknown:
-        raise UnknownHereError(f"{owner} has the field {unknown[0][:40]!r}")
-    values = {}
-    for name, spec in fields.items():
-        if name not in node:
-            if name not in defaults:
-                raise ModelFileError(f"{owner} lacks the field {name!r}")
-            values[name] = defaults[name]
-            continue
-        try:
-            values[name] = spec.decode(node[name], reader, sizes)
-        except ModelFileError as reason:
-            raise type(reason)(f"{owner}.{name}: {reason}") from None
-    return values
+    def read(self, node: Mapping[str, Json], reader: Reader, sizes: Sizes) -> dict[str, Any]:
+        """All fields, in the order of their declaration; one that a file lacks has its default."""
+        unknown = sorted(set(node) - set(self.fields))
+        if unknown:
+            raise UnknownHereError(f"{self.name} has the field {unknown[0][:40]!r}")
+        lacking = [name for name in self.fields if name not in node and name not in self.defaults]
+        if lacking:
+            raise ModelFileError(f"{self.name} lacks the field {lacking[0]!r}")
+        values = {}
+        for name, spec in self.fields.items():
+            try:
+                known = name in node
+                values[name] = spec.decode(node[name], reader, sizes) if known else self.defaults[name]
+            except ModelFileError as reason:
+                raise type(reason)(f"{self.name}.{name}: {reason}") from None
+        return values
 
 
 class Found(NamedTuple):
@@ -123,25 +114,25 @@ class Reader:
     """
 
     arrays: list[np.ndarray]
-    _objects: dict[int, Found] = field(default_factory=dict)
+    retired: set[int]  # arrays that nothing has to name
+    _objects: list[Found] = field(default_factory=list)
     _used_arrays: set[int] = field(default_factory=set)
     _used_objects: set[int] = field(default_factory=set)
-    _most: float = inf
     _spent: int = 0
     _weight: int = 0  # of the object that is being read
 
-    def limit(self) -> None:
-        """Allow no more than the arrays are worth, from now on and so far."""
+    def __post_init__(self) -> None:
         self._most = _FREE_BYTES + _BYTES_PER_BYTE * sum(array.nbytes for array in self.arrays)
-        self.spend(0)
 
-    def read_object(self, place: int, node: dict[str, Json], kind: Kind, made: Any = None) -> None:
-        """An object has only earlier ones inside, so nothing is recursive."""
+    def read_object(self, node: dict[str, Json], kind: Kind) -> None:
+        """The next object. It has only earlier ones inside, so nothing is recursive."""
         sizes = Sizes()
         self._weight = 0
-        fields = {name: value for name, value in node.items() if name != "kind"}
-        value = kind.read(fields, self, sizes, made)
-        self._objects[place] = Found(kind, value, sizes, 0 if kind.made_once else self._weight)
+        values = kind.read({name: node[name] for name in node if name != "kind"}, self, sizes)
+        self.spend(kind.cost(values, sizes))
+        value = kind.make(**values)
+        kind.check(value, sizes)
+        self._objects.append(Found(kind, value, sizes, 0 if kind.made_once else self._weight))
 
     def array(self, place: Json, *, nan: bool = False) -> np.ndarray:
         if type(place) is not int or not 0 <= place < len(self.arrays):
@@ -156,7 +147,7 @@ class Reader:
         return array
 
     def object(self, place: Json) -> Found:
-        if type(place) is not int or place not in self._objects:
+        if type(place) is not int or not 0 <= place < len(self._objects):
             raise ModelFileError(f"there is no object {place!r:.40} before the one that names it")
         found = self._objects[place]
         again = place in self._used_objects
@@ -172,9 +163,8 @@ class Reader:
         if self._spent > self._most:
             raise ModelFileError(f"to read it would take more than {self._most:,} bytes")
 
-    def refuse_what_is_not_used(self, retired: set[int]) -> None:
-        """Every array belongs to something, but for those that a migration has retired."""
-        if len(self._used_arrays | retired) < len(self.arrays):
+    def refuse_what_is_not_used(self) -> None:
+        if len(self._used_arrays | self.retired) < len(self.arrays):
             raise ModelFileError("it has an array that belongs to nothing")
         if len(self._used_objects) < len(self._objects):
             raise ModelFileError("it has an object that belongs to nothing")
@@ -182,20 +172,12 @@ class Reader:
 
 @dataclass
 class Writer:
-    """Arrays and objects of a model, each once: they are told apart by what they hold.
-
-    A reader looks at each as soon as it is written, so nothing is written that could not be read.
-    """
+    """Arrays and objects of a model, each once: they are told apart by what they hold."""
 
     kind_of: Callable[[Any], Kind]
     arrays: list[np.ndarray] = field(default_factory=list)
     objects: list[Json] = field(default_factory=list)
-    reader: Reader = field(init=False)
     _places: dict[Any, int] = field(default_factory=dict)
-    _written: dict[int, tuple[int, Any]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.reader = Reader(self.arrays)
 
     def add_array(self, array: np.ndarray) -> int:
         if not array.flags.f_contiguous:
@@ -204,19 +186,9 @@ class Writer:
         return self._place(key, self.arrays, array)
 
     def add_object(self, value: Any) -> int:
-        if id(value) not in self._written:
-            # The value is kept, so that its id stays its own.
-            self._written[id(value)] = (self._write(value), value)
-        return self._written[id(value)][0]
-
-    def _write(self, value: Any) -> int:
         kind = self.kind_of(value)
         node = {**kind.write(value, self), "kind": kind.name}
-        n_objects = len(self.objects)
-        place = self._place(canonical_json(node), self.objects, node)
-        if place == n_objects:
-            self.reader.read_object(place, node, kind, made=value)
-        return place
+        return self._place(canonical_json(node), self.objects, node)
 
     def _place(self, key: Any, table: list[Any], value: Any) -> int:
         if key not in self._places:

@@ -25,37 +25,167 @@ size s; the dtypes ``"int64"``, ``"uint64"``, ``"uint8"``; ``"labels"`` for labe
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
-from functools import cache, reduce
+from collections.abc import Mapping
+from functools import cache, partial, reduce
 from operator import or_
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from twinviews.method.kernels import PRODUCT, SHIFT_INVARIANT
-from twinviews.model_files.fields import (
-    Array,
-    Flag,
-    KernelProfile,
-    Limits,
-    Many,
-    Maybe,
-    Named,
-    Number,
-    NumberOrArray,
-    Part,
-    Text,
-    Whole,
-)
-from twinviews.model_files.labels_and_rows import Labels, Rows
-from twinviews.model_files.records import LARGEST, Field
+from twinviews.method.kernels import PRODUCT, SHIFT_INVARIANT, ProductKernel, find_kernel
+from twinviews.model_files.container import ModelFileError
+from twinviews.model_files.labels_and_rows import Array, Labels, Rows, check_letters
+from twinviews.model_files.records import LARGEST, MOST_WHOLE, Field, Json, Reader, Sizes, Writer
 
-PROFILES = {
-    "kernel of distance": KernelProfile(SHIFT_INVARIANT),
-    "kernel of product": KernelProfile(PRODUCT),
-}
-_DTYPES = ("int64", "uint64", "uint8")
+_LONGEST_TEXT = 10_000
+_MOST_DEGREE = 100
+
+
+# --- fields ----------------------------------------------------------------------------------------
+
+
+class Number(Field):
+    """A number, or a whole number, which may be a size."""
+
+    def encode(self, value: Any, writer: Writer) -> Json:
+        value = self.of(value)
+        return None if self.missing and np.isnan(value) else value
+
+    def decode(self, node: Json, reader: Reader, sizes: Sizes) -> Any:
+        if self.missing and node is None:
+            return np.nan
+        what, end = ("a whole number", MOST_WHOLE) if self.of is int else ("a number", LARGEST)
+        least = -end if self.least is None else self.of(self.least)
+        most = end if self.most is None else self.of(self.most)
+        if type(node) is not self.of or not least <= node <= most:
+            raise ModelFileError(f"{node!r:.40} is not {what} from {least} to {most}")
+        if self.of is int:
+            sizes.bind(self.sizes, node)
+        return node
+
+
+class NumberOrArray(Array):
+    """A number for one target, an array for several."""
+
+    def encode(self, value: Any, writer: Writer) -> Json:
+        if isinstance(value, np.ndarray):
+            return super().encode(value, writer)
+        return self._number.encode(value, writer)
+
+    def decode(self, node: Json, reader: Reader, sizes: Sizes) -> Any:
+        if type(node) is int:
+            return super().decode(node, reader, sizes)
+        return self._number.decode(node, reader, sizes)
+
+    @property
+    def _number(self) -> Field:
+        return Number(float, least=self.least, missing=self.missing)
+
+
+class Flag(Field):
+    def encode(self, value: Any, writer: Writer) -> Json:
+        return bool(value)
+
+    def decode(self, node: Json, reader: Reader, sizes: Sizes) -> bool:
+        if type(node) is not bool:
+            raise ModelFileError(f"{node!r:.40} is neither true nor false")
+        return node
+
+
+class Text(Field):
+    """One of some texts, or any."""
+
+    def encode(self, value: Any, writer: Writer) -> Json:
+        return str(value)
+
+    def decode(self, node: Json, reader: Reader, sizes: Sizes) -> str:
+        if type(node) is not str or len(node) > _LONGEST_TEXT:
+            raise ModelFileError(f"{node!r:.40} is not text of up to {_LONGEST_TEXT:,} characters")
+        check_letters(node)
+        if self.of and node not in self.of:
+            raise ModelFileError(f"{node!r:.40} is not one of {', '.join(self.of)}")
+        return node
+
+
+class KernelProfile(Field):
+    """The function of a kernel, by the kernel's name."""
+
+    def encode(self, value: Any, writer: Writer | None = None) -> Json:
+        if isinstance(value, partial):
+            return {"polynomial": value.keywords["degree"]}
+        for name, kernel in self.of.items():
+            if kernel.profile is value:
+                return name
+        raise ModelFileError(
+            f"its kernel is the function {value!r:.60}, and a model file holds no code. Give the "
+            f"kernel a name, or keep this model with pickle"
+        )
+
+    def decode(self, node: Json, reader: Reader, sizes: Sizes) -> Any:
+        if self.of is PRODUCT and isinstance(node, dict) and set(node) == {"polynomial"}:
+            degree = Number(int, least=1, most=_MOST_DEGREE).decode(node["polynomial"], reader, sizes)
+            kernel = find_kernel("polynomial", degree)
+            assert isinstance(kernel, ProductKernel)
+            return kernel.profile
+        if not isinstance(node, str) or node not in self.of:
+            raise ModelFileError(f"{node!r:.40} is not a kernel that is known here")
+        return self.of[node].profile
+
+
+class Maybe(Field):
+    """Something or None."""
+
+    def encode(self, value: Any, writer: Writer) -> Json:
+        return None if value is None else self.of.encode(value, writer)
+
+    def decode(self, node: Json, reader: Reader, sizes: Sizes) -> Any:
+        return None if node is None else self.of.decode(node, reader, sizes)
+
+
+class Many(Field):
+    """A tuple of things of one kind, whose number is a size."""
+
+    def encode(self, value: Any, writer: Writer) -> Json:
+        return [self.of.encode(part, writer) for part in value]
+
+    def decode(self, node: Json, reader: Reader, sizes: Sizes) -> tuple[Any, ...]:
+        least = int(self.least or 0)
+        if not isinstance(node, list) or len(node) < least:
+            raise ModelFileError(f"it is not a list of at least {least}")
+        sizes.bind(self.sizes, len(node))
+        return tuple(self.of.decode(part, reader, sizes) for part in node)
+
+
+class Named(Field):
+    """A dictionary of things of one kind."""
+
+    def encode(self, value: Any, writer: Writer) -> Json:
+        return {name: self.of.encode(value[name], writer) for name in sorted(value)}
+
+    def decode(self, node: Json, reader: Reader, sizes: Sizes) -> dict[str, Any]:
+        if not isinstance(node, dict):
+            raise ModelFileError("it is not a dictionary")
+        return {name: self.of.decode(node[name], reader, sizes) for name in sorted(node)}
+
+
+class Part(Field):
+    """An object of one of some types. Of its sizes, "D t=r" takes D as D and r as t."""
+
+    def encode(self, value: Any, writer: Writer) -> Json:
+        return writer.add_object(value)
+
+    def decode(self, node: Json, reader: Reader, sizes: Sizes) -> Any:
+        found = reader.object(node)
+        if found.kind.cls not in self.of and not found.kind.roles & self.of:
+            raise ModelFileError(f"a {found.kind.name} is in a place where it does not belong")
+        for word in self.sizes.split():
+            ours, _, theirs = word.partition("=")
+            sizes.bind(ours, found.sizes[theirs or ours])
+        return found.value
+
+
+# --- from annotations ------------------------------------------------------------------------------
 
 
 @cache
@@ -74,64 +204,67 @@ def fields_of(cls: type) -> dict[str, Field]:
     return found
 
 
-@cache
-def defaults_of(cls: type) -> dict[str, Any]:
+def defaults_of(cls: Any) -> dict[str, Any]:
     """The defaults of those fields that have one: what an older file lacks takes them."""
     if dataclasses.is_dataclass(cls):
-        fields = dataclasses.fields(cls)
-        return {
-            field.name: field.default for field in fields if field.default is not dataclasses.MISSING
-        }
+        known = {field.name: field.default for field in dataclasses.fields(cls)}
+        return {name: known[name] for name in known if known[name] is not dataclasses.MISSING}
     if hasattr(cls, "_field_defaults"):
         return dict(cls._field_defaults)
-    return {name: getattr(cls, name) for name in get_type_hints(cls) if hasattr(cls, name)}
+    return {name: getattr(cls, name) for name in fields_of(cls) if hasattr(cls, name)}
 
 
-def field_of(hint: Any, limits: Limits = Limits()) -> Field:  # noqa: B008, it is frozen
-    """The field that an annotation stands for."""
-    origin, args = get_origin(hint), get_args(hint)
-    if origin is Annotated:
-        return field_of(args[0], read_limits(hint.__metadata__))
-    if origin in (Union, UnionType):
-        return _field_of_union(args, limits)
-    if origin is tuple:
-        if args[-1] is not Ellipsis:
-            limits = dataclasses.replace(limits, sizes=str(len(args)))
-        return Many(field_of(args[0]), limits)
-    if isinstance(origin, type) and issubclass(origin, Mapping):
-        return Named(field_of(args[1]))
-    if origin is Literal:
-        return Text(args)
-    if limits.kernel is not None:
-        return PROFILES[limits.kernel]
-    if hint in _PLAIN:
-        return _PLAIN[hint](limits)
-    if isinstance(hint, type) and hint.__module__ != "builtins":
-        return Part(frozenset([hint]), limits)
-    raise TypeError(f"{hint!r} cannot be stored. Use what twinviews.model_files.schema lists")
-
-
-def _field_of_union(args: tuple[Any, ...], limits: Limits) -> Field:
-    known = [arg for arg in args if arg is not NoneType]
-    if len(known) < len(args):
-        return Maybe(field_of(reduce(or_, known), limits))
-    if set(known) == {float, np.ndarray}:
-        return NumberOrArray(limits)
-    return Part(frozenset(known), limits)
-
-
-_PLAIN: dict[Any, Callable[[Limits], Field]] = {
-    float: Number,
-    int: Whole,
-    bool: lambda limits: Flag(),
-    str: lambda limits: Text(),
-    np.ndarray: lambda limits: Labels(limits) if limits.labels else Array(limits),
+PROFILES = {
+    "kernel of distance": KernelProfile(SHIFT_INVARIANT),
+    "kernel of product": KernelProfile(PRODUCT),
+}
+_PLAIN: dict[Any, Any] = {
+    float: partial(Number, float),
+    int: partial(Number, int),
+    bool: Flag,
+    str: Text,
+    np.ndarray: Array,
     Any: Rows,
 }
 
 
-def read_limits(words: tuple[Any, ...]) -> Limits:
-    """What the words beside a type say."""
+def field_of(hint: Any, words: tuple[Any, ...] = ()) -> Field:
+    """The field that an annotation stands for, with the words beside it."""
+    origin, args = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return field_of(args[0], hint.__metadata__)
+    if origin in (Union, UnionType):
+        return _field_of_union(args, words)
+    if origin is tuple:
+        sizes = {} if args[-1] is Ellipsis else {"sizes": str(len(args))}
+        return Many(field_of(args[0]), **{**_limits(words), **sizes})
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return Named(field_of(args[1]))
+    if origin is Literal:
+        return Text(args)
+    for word in PROFILES:
+        if word in words:
+            return PROFILES[word]
+    if "labels" in words:
+        return Labels(**_limits(words))
+    if hint in _PLAIN:
+        return _PLAIN[hint](**_limits(words))
+    if isinstance(hint, type) and hint.__module__ != "builtins":
+        return Part(frozenset([hint]), **_limits(words))
+    raise TypeError(f"{hint!r} cannot be stored. Use what twinviews.model_files.schema lists")
+
+
+def _field_of_union(args: tuple[Any, ...], words: tuple[Any, ...]) -> Field:
+    known = [arg for arg in args if arg is not NoneType]
+    if len(known) < len(args):
+        return Maybe(field_of(reduce(or_, known), words))
+    if set(known) == {float, np.ndarray}:
+        return NumberOrArray(**_limits(words))
+    return Part(frozenset(known), **_limits(words))
+
+
+def _limits(words: tuple[Any, ...]) -> dict[str, Any]:
+    """What the words beside a type say, by the attribute of a field."""
     found: dict[str, Any] = {}
     for word in words:
         if not isinstance(word, str):
@@ -145,12 +278,10 @@ def read_limits(words: tuple[Any, ...]) -> Limits:
                 found["most"] = float(bound)
             case ["<", letter]:
                 found["below"] = letter
-            case ["labels" | "missing" as flag]:
-                found[flag] = True
-            case ["kernel", "of", _]:
-                found["kernel"] = word
-            case [dtype] if dtype in _DTYPES:
+            case ["missing"]:
+                found["missing"] = True
+            case ["int64" | "uint64" | "uint8" as dtype]:
                 found["dtype"] = dtype
-            case _:
+            case _ if word != "labels":
                 found["sizes"] = word
-    return Limits(**found)
+    return found

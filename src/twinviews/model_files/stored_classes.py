@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any, Literal, Protocol, get_args
 
 import numpy as np
@@ -44,7 +43,7 @@ from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.moments import Moments
 from twinviews.method.views import FourierColumns, Readout, TwinFeatures, View
 from twinviews.model_files.container import ModelFileError
-from twinviews.model_files.fields import check_places
+from twinviews.model_files.labels_and_rows import check_places
 from twinviews.model_files.records import LARGEST, Kind, Sizes
 from twinviews.model_files.schema import defaults_of, fields_of
 from twinviews.passes.labeled_rows import LabeledRows
@@ -91,8 +90,8 @@ def register_stored_class(
         fields=fields_of(source),
         defaults=defaults_of(source),
         make=make or cls,
-        take=partial(_values_of, stored_as, tuple(fields_of(source))),
-        roles=frozenset() if role is None else frozenset(get_args(role) or [role]),
+        stored_as=stored_as,
+        roles=frozenset(get_args(role) or [role]),
         **rules,
     )
     return cls
@@ -114,11 +113,6 @@ def kind_of(value: Any) -> Kind:
         f"it holds a {type(value).__name__}, which is not registered, and a model file holds no code. "
         f"Use twinviews.model_files.register_stored_class, or keep this model with pickle"
     )
-
-
-def _values_of(stored_as: Any, names: tuple[str, ...], value: Any) -> dict[str, Any]:
-    value = value if stored_as is None else stored_as.of(value)
-    return {name: getattr(value, name) for name in names}
 
 
 refuse_to_store(
