@@ -37,8 +37,8 @@ def read_table(table):
 def determined_to(model):
     """What rounding leaves of an interval: a residual is divided by 1 - leverage to leave its row out.
 
-    Processors differ in the last bit of exp. With 15 labels for 13 eigenfunctions and no ridge, as in one
-    file, 1 - leverage is 5e-5, and so a hundred such bits are 5e-10; everywhere else it is TOLERANCE.
+    Processors differ in the last bit of exp. With 15 labels for 13 eigenfunctions and no ridge, as in
+    one file, 1 - leverage is 5e-5, so a hundred such bits are 5e-10; for nearly all it is TOLERANCE.
     """
     if model._ensembles is not None:
         return TOLERANCE

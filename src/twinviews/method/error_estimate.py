@@ -1,0 +1,83 @@
+r"""The error to expect on rows without a label, as an interval, from held-out labels.
+
+Each labeled row is predicted by a fit that has not seen it. The mean loss of m such rows differs from
+that of the rows to come because of chance: by :math:`s \sqrt{1/m + 1/N}` for losses of deviation s,
+where N rows are to come. Squared errors are skewed and their tails are heavy, so the interval is one
+of the logarithm, and s is shrunk towards what is usual; what remains is the difference between the
+fits that were judged and the one that predicts.
+
+The three constants were chosen on the development half of the contest's sets, once, so that 90%
+intervals hold the true error in 90% of the fits; ``benchmarks/honesty.py`` measures on the other half.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import beta, t
+
+CONFIDENCE = 0.9
+# Squared errors: the variance over the squared mean is 2 for normal errors, and usually more.
+_USUAL_VARIANCE, _USUAL_LABELS = 17.5, 100
+# Deviation of the log mean squared error between the fits judged and the one that predicts.
+_BETWEEN_FITS = 0.12
+# An error is told as a number if its interval ends within this factor of it.
+_NEAR = 1.25
+
+
+class ErrorEstimate(NamedTuple):
+    """A cross-validated error, and the ends of its 90% confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether labels are too few to tell the error as one number: tell the interval."""
+        return not self.high <= _NEAR * self.value
+
+
+UNKNOWN = ErrorEstimate(np.nan, np.nan, np.nan)
+
+
+def root_mean_squared_error(squared: np.ndarray, weight: np.ndarray, n_other: int) -> ErrorEstimate:
+    """From (m,) squared errors of held-out rows and their weights, which sum to one."""
+    mean = float(weight @ squared)
+    m = effective_number(weight)
+    if not np.isfinite(mean) or m < 2:
+        return UNKNOWN
+    if mean == 0:  # nothing tells how large an error may be
+        return ErrorEstimate(0.0, 0.0, np.inf)
+    variance = float(weight @ np.square(squared / mean - 1)) * m / (m - 1)
+    variance = (m * variance + _USUAL_LABELS * _USUAL_VARIANCE) / (m + _USUAL_LABELS)
+    deviation = np.sqrt(variance * _chance(m, n_other) + _BETWEEN_FITS**2)
+    reach = np.exp(t.ppf((1 + CONFIDENCE) / 2, m - 1) * deviation / 2)
+    return ErrorEstimate(*(float(np.sqrt(mean) * factor) for factor in (1.0, 1 / reach, reach)))
+
+
+def error_rate(wrong: np.ndarray, weight: np.ndarray, n_other: int) -> ErrorEstimate:
+    """From (m,) shares of each held-out row that are in a wrong class.
+
+    The ends are quantiles of beta distributions (Clopper and Pearson 1934), which are valid also where
+    no row was wrong.
+    """
+    rate, m = float(weight @ wrong), effective_number(weight)
+    if not np.isfinite(rate):
+        return UNKNOWN
+    m = 1 / _chance(m, n_other)  # the rows to come are a sample too
+    tail = (1 - CONFIDENCE) / 2
+    errors = m * rate
+    low = float(beta.ppf(tail, errors, m - errors + 1)) if errors > 0 else 0.0
+    high = float(beta.ppf(1 - tail, errors + 1, m - errors)) if errors < m else 1.0
+    return ErrorEstimate(rate, low, high)
+
+
+def effective_number(weight: np.ndarray) -> float:
+    """Of rows with these weights, which sum to one: m if they are equal."""
+    return float(1 / np.square(weight).sum())
+
+
+def _chance(m: float, n_other: int) -> float:
+    return 1 / m + (1 / n_other if n_other else 0.0)
