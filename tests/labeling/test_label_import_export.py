@@ -21,8 +21,7 @@ from twinviews.labeling.label_import import import_labels
 from twinviews.labeling.label_store import LabelStore
 from twinviews.labeling.row_fingerprints import changed_rows, row_fingerprints
 from twinviews.labeling.store_format import TableIdentity
-from twinviews.labeling.table_copy import TableCopy
-from twinviews.labeling.table_labels import table_labels
+from twinviews.labeling.table_copy import TableCopy, table_labels
 from twinviews.reading import Reading, read
 
 PRICE = LabelTarget("price", "regression")

@@ -20,7 +20,7 @@ from twinviews.labeling import candidate_rows as candidates_module
 from twinviews.labeling import session as session_module
 from twinviews.labeling import target_state as target_module
 from twinviews.labeling.entries import ConflictError, Entry, LabelTarget
-from twinviews.labeling.full_fit import fit_fully
+from twinviews.labeling.live_model import fit_fully
 from twinviews.labeling.session import LabelingSession
 from twinviews.reading import Reading, read
 
@@ -667,7 +667,7 @@ FITTING = """
 import sys
 import numpy as np
 from twinviews.labeling.fitting_process import FitJob, FittingProcess
-from twinviews.labeling.full_fit import RowLabels
+from twinviews.labeling.live_model import RowLabels
 
 X = np.random.default_rng(0).normal(size=(20_000, 60))
 fitting = FittingProcess(X, lambda *_: print("done", flush=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import traceback
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
@@ -20,11 +20,9 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 from twinviews.labeling import requests
-from twinviews.labeling.entries import ConflictError, Event, LabelTarget
+from twinviews.labeling.entries import ConflictError
 from twinviews.labeling.label_export import EXPORT_FORMS
-from twinviews.labeling.page_data import Card
 from twinviews.labeling.request_checks import IMPORT_PATH, RequestChecks
-from twinviews.labeling.requests import Check
 from twinviews.labeling.session import LabelingSession
 
 _PAGE = Path(__file__).parent / "page"
@@ -37,36 +35,37 @@ _MEDIA_TYPES = {
 _LARGEST_BODY = 64 * 1024
 _LARGEST_IMPORT = 64 * 1024 * 1024
 
-Endpoint = Callable[[Request], Awaitable[Response]]
-
 
 def app(session: LabelingSession, token: str, port: int) -> Starlette:
     """The page and its addresses, behind the checks of who sends a request."""
     api = _Api(session)
-    target = {"target": requests.name}
+    target: dict[str, requests.Check] = {"target": requests.name}
+    row, size = {"row": requests.written_count}, {"k": requests.batch_size}
     besides = {"besides": requests.written_rows}
     return Starlette(
         routes=[
-            *_page(),
-            _get("/api/state", api.state, {"target": requests.text}),
-            _get("/api/next", _named("card", session.next_card), target, besides),
-            _get("/api/card", _named("card", session.card), target | {"row": requests.written_count}),
-            _get(
-                "/api/batch",
-                _named("cards", session.batch),
-                target | {"k": requests.batch_size},
-                besides,
-            ),
-            _get("/api/search", api.search, target | {"q": requests.text}),
-            _get("/api/version", _named("version", session.version), {}),
-            _get("/api/export", api.export, {"form": requests.one_of(*EXPORT_FORMS)}),
-            _post("/api/record", api.record),
-            _post("/api/undo", api.undo),
-            _post("/api/targets", api.add_target),
-            _import(api),
+            *map(_page, _PAGE.iterdir()),
+            _route("/api/state", api.state, {"target": requests.text}),
+            _route("/api/next", _named("card", session.next_card), target, besides),
+            _route("/api/card", _named("card", session.card), target | row),
+            _route("/api/batch", _named("cards", session.batch), target | size, besides),
+            _route("/api/search", api.search, target | {"q": requests.text}),
+            _route("/api/version", _named("version", session.version)),
+            _route("/api/export", api.export, {"form": requests.one_of(*EXPORT_FORMS)}),
+            _route("/api/record", api.record, body=_LARGEST_BODY),
+            _route("/api/undo", api.undo, body=_LARGEST_BODY),
+            _route("/api/targets", api.add_target, body=_LARGEST_BODY),
+            _route(IMPORT_PATH, api.take, target | {"name": requests.name}, body=_LARGEST_IMPORT),
         ],
         middleware=[Middleware(RequestChecks, token=token, port=port)],
     )
+
+
+def _page(path: Path) -> Route:
+    """A file of the page, read once: no address serves any other file."""
+    address = "/" if path.name == "index.html" else f"/{path.name}"
+    served = Response(path.read_bytes(), media_type=_MEDIA_TYPES[path.suffix])
+    return Route(address, served, methods=["GET"])
 
 
 def _named(name: str, method: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
@@ -79,12 +78,9 @@ class _Api:
 
     def __init__(self, session: LabelingSession) -> None:
         self._session = session
-        self._targets: dict[str, LabelTarget] = {}  # by name; the task of a target never changes
 
     def state(self, target: str) -> dict[str, Any]:
-        state = self._session.state(target)
-        self._targets = {one.name: one for one in state.targets}
-        return {"state": state}
+        return {"state": self._session.state(target)}
 
     def search(self, target: str, q: str) -> dict[str, Any]:
         return {"found": self._session.search(target, q)}
@@ -98,38 +94,35 @@ class _Api:
             background=BackgroundTask(_delete, file),
         )
 
-    def record(self, fields: dict[str, Any]) -> dict[str, Any]:
+    def record(self, body: bytes) -> dict[str, Any]:
         """Store an answer. The next card comes with the result, unless the page wants none."""
-        entry, wants_card = requests.entry_of(fields, self._target_named)
+        entry, wants_card = requests.entry_of(requests.fields_of(body), self._session.target)
         event = self._session.record(entry)
         card = self._session.next_card(entry.target) if wants_card else None
         return {"event": event, "card": card, **self.state(entry.target)}
 
-    def undo(self, fields: dict[str, Any]) -> dict[str, Any]:
-        found = requests.checked_fields(fields, {"target": requests.name, "key": requests.key})
-        target = found["target"]
-        event = self._session.undo(**found)
-        card = self._reopened(event) if event else None
-        return {"event": event, "card": card, **self.state(target)}
+    def undo(self, body: bytes) -> dict[str, Any]:
+        """Undo an entry. Its row comes with the result, drawn at random if it was before."""
+        known = {"target": requests.name, "key": requests.key}
+        fields = requests.checked_fields(requests.fields_of(body), known)
+        event, card = self._session.undo(**fields), None
+        if event is not None:
+            card = replace(
+                self._session.card(event.entry.target, event.entry.row),
+                origin=event.entry.origin,
+                reason="its answer was undone",
+            )
+        return {"event": event, "card": card, **self.state(fields["target"])}
 
-    def _reopened(self, event: Event) -> Card:
-        """The row whose answer was undone. It counts as drawn at random if it did before."""
-        card = self._session.card(event.entry.target, event.entry.row)
-        return replace(card, origin=event.entry.origin, reason="its answer was undone")
-
-    def add_target(self, fields: dict[str, Any]) -> dict[str, Any]:
-        target = requests.target_of(fields)
+    def add_target(self, body: bytes) -> dict[str, Any]:
+        target = requests.target_of(requests.fields_of(body))
         self._session.add_target(target)
         return self.state(target.name)
 
-    def import_labels(self, target: str, name: str, content: bytes) -> dict[str, Any]:
-        imported = self._session.import_labels(target, name, content)
+    def take(self, target: str, name: str, body: bytes) -> dict[str, Any]:
+        """Import the labels of a file."""
+        imported = self._session.import_labels(target, name, body)
         return {"imported": imported, **self.state(target)}
-
-    def _target_named(self, name: str) -> LabelTarget:
-        if name not in self._targets:
-            self.state(name)
-        return self._targets[name]
 
 
 def _delete(file: Path) -> None:
@@ -138,81 +131,45 @@ def _delete(file: Path) -> None:
     file.parent.rmdir()
 
 
-def _page() -> list[Route]:
-    """The files of the page, read once: no address serves any other file."""
-    return [
-        _file("/" if path.name == "index.html" else f"/{path.name}", path) for path in _PAGE.iterdir()
-    ]
-
-
-def _file(address: str, path: Path) -> Route:
-    content, media_type = path.read_bytes(), _MEDIA_TYPES[path.suffix]
-
-    async def endpoint(request: Request) -> Response:
-        return Response(content, media_type=media_type)
-
-    return Route(address, endpoint, methods=["GET"])
-
-
-def _get(
+def _route(
     path: str,
     answer: Callable[..., Any],
-    needed: Mapping[str, Check],
-    optional: Mapping[str, Check] | None = None,
+    needed: Mapping[str, requests.Check] | None = None,
+    optional: Mapping[str, requests.Check] | None = None,
+    *,
+    body: int = 0,
 ) -> Route:
-    async def work(request: Request) -> Response:
-        query = requests.checked_fields(requests.query_of(request.query_params), needed, optional)
-        return await _answer(answer, **query)
-
-    return Route(path, _with_errors(work), methods=["GET"])
-
-
-def _post(path: str, answer: Callable[[dict[str, Any]], Any]) -> Route:
-    async def work(request: Request) -> Response:
-        requests.checked_fields(requests.query_of(request.query_params), {})
-        return await _answer(answer, requests.fields_of(await requests.body_of(request, _LARGEST_BODY)))
-
-    return Route(path, _with_errors(work), methods=["POST"])
-
-
-def _import(api: _Api) -> Route:
-    async def work(request: Request) -> Response:
-        query = requests.checked_fields(
-            requests.query_of(request.query_params), {"target": requests.name, "name": requests.name}
-        )
-        content = await requests.body_of(request, _LARGEST_IMPORT)
-        return await _answer(api.import_labels, **query, content=content)
-
-    return Route(IMPORT_PATH, _with_errors(work), methods=["POST"])
-
-
-async def _answer(answer: Callable[..., Any], *given: Any, **named: Any) -> Response:
-    found = await run_in_threadpool(answer, *given, **named)
-    return found if isinstance(found, Response) else _json(found)
-
-
-def _with_errors(work: Endpoint) -> Endpoint:
-    """The endpoint with errors as JSON of one line; unexpected ones are also printed."""
+    """An address with fields; one that takes a body, of at most so many bytes, is for POST."""
 
     async def endpoint(request: Request) -> Response:
         try:
-            return await work(request)
-        except ConflictError as error:
-            return _json({"error": str(error), "current": error.current}, HTTPStatus.CONFLICT)
-        except ValueError as error:
-            return _json({"error": str(error)}, HTTPStatus.BAD_REQUEST)
-        except requests.TooLargeError as error:
-            return _json({"error": str(error)}, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-        except OSError as error:  # a full disk, a file that another program keeps locked
-            return _json({"error": f"{error}."}, HTTPStatus.SERVICE_UNAVAILABLE)
-        except ClientDisconnect:
-            return Response(status_code=HTTPStatus.BAD_REQUEST)  # nobody reads it
+            query = requests.query_of(request.query_params)
+            fields = requests.checked_fields(query, needed or {}, optional)
+            if body:
+                fields["body"] = await requests.body_of(request, body)
+            found = await run_in_threadpool(answer, **fields)
+            return found if isinstance(found, Response) else _json(found)
         except Exception as error:
-            traceback.print_exc()
-            message = f"The server failed ({type(error).__name__}). Its terminal shows the details."
-            return _json({"error": message}, HTTPStatus.INTERNAL_SERVER_ERROR)
+            return _failure(error)
 
-    return endpoint
+    return Route(path, endpoint, methods=["POST" if body else "GET"])
+
+
+def _failure(error: Exception) -> Response:
+    """An error as JSON of one line; an unexpected one is also printed."""
+    if isinstance(error, ConflictError):
+        return _json({"error": str(error), "current": error.current}, HTTPStatus.CONFLICT)
+    if isinstance(error, ValueError):
+        return _json({"error": str(error)}, HTTPStatus.BAD_REQUEST)
+    if isinstance(error, requests.TooLargeError):
+        return _json({"error": str(error)}, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+    if isinstance(error, OSError):  # a full disk, a file that another program keeps locked
+        return _json({"error": f"{error}."}, HTTPStatus.SERVICE_UNAVAILABLE)
+    if isinstance(error, ClientDisconnect):
+        return Response(status_code=HTTPStatus.BAD_REQUEST)  # nobody reads it
+    traceback.print_exception(error)
+    message = f"The server failed ({type(error).__name__}). Its terminal shows the details."
+    return _json({"error": message}, HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
 def _json(value: Any, status: HTTPStatus = HTTPStatus.OK) -> Response:

@@ -1,10 +1,11 @@
-"""Distributions of the columns, and where a value lies in them."""
+"""Values for display, and where each lies in the distribution of its column."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
-from typing import Self
+import math
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,6 @@ from twinviews.encoding.facts import ColumnFacts, LevelFacts, NumberFacts, facts
 from twinviews.encoding.values import as_days, as_numbers, as_words
 from twinviews.labeling.page_data import Fact
 from twinviews.labeling.table_copy import TableCopy
-from twinviews.labeling.value_text import text_of
 from twinviews.tables import Block
 from twinviews.tables.base import merge_all, refuse_nothing
 
@@ -23,55 +23,27 @@ _SAMPLE = 8192
 _BARS = 24
 # Quantiles between which the bars lie; values beyond count in the first and the last bar.
 _USUAL = (0.01, 0.99)
+_DIGITS = 6
+_LONGEST_TEXT = 2000
 
 
-@dataclass(frozen=True)
-class NumberDistribution:
-    """The distribution of a column of numbers or dates, from a sample of the rows."""
-
-    known: np.ndarray  # increasing
+class _Histogram(NamedTuple):
+    known: np.ndarray  # values of a sample, increasing
     low: float  # ends of the bars
     high: float
     bars: tuple[int, ...]  # counts of all rows; empty if all values are equal
 
-    @classmethod
-    def of(cls, sample: np.ndarray, n_known: float) -> Self:
-        """The distribution of a sample; ``n_known`` rows of the whole table have a value."""
-        known = np.sort(sample[~np.isnan(sample)])
-        if len(known) == 0 or known[0] == known[-1]:
-            return cls(known, 0.0, 0.0, ())
-        low, high = np.quantile(known, _USUAL)
-        if low == high:
-            low, high = known[0], known[-1]
-        counts, _ = np.histogram(known.clip(low, high), _BARS, (low, high))
-        bars = np.rint(counts * (n_known / len(known))).astype(int)
-        return cls(known, float(low), float(high), tuple(bars.tolist()))
 
-    def below(self, x: float) -> float | None:
-        """The share of known values below x."""
-        return float(np.searchsorted(self.known, x) / len(self.known)) if len(self.known) else None
-
-    def bar(self, x: float) -> int | None:
-        """The bin of x."""
-        if not self.bars:
-            return None
-        return min(max(int((x - self.low) / (self.high - self.low) * _BARS), 0), _BARS - 1)
-
-
-@dataclass(frozen=True)
 class ColumnDistributions:
-    """Counts of each column from all rows, and distributions of numbers from a sample."""
+    """Counts of each column from one pass over all rows, and histograms of numbers from a sample."""
 
-    columns: Mapping[str, ColumnFacts]
-    numbers: Mapping[str, NumberDistribution]  # of columns of numbers and dates
-
-    @classmethod
-    def of(cls, table: TableCopy, seed: int = 0) -> Self:
-        """The distributions of a table's columns, from one pass over its rows."""
-        sample = _random_rows(table, seed)
+    def __init__(self, table: TableCopy, seed: int = 0) -> None:
+        n = min(table.n_rows, _SAMPLE)
+        rows = np.sort(np.random.default_rng(seed).choice(table.n_rows, n, replace=False))
+        (sample,) = table.rows(rows).combine_chunks().to_batches()
         kinds = kinds_of(table.schema, table.schema.names, {})
         columns = dict(facts_of(Block(sample, None, None), kinds).columns)
-        if sample.num_rows < table.n_rows:
+        if n < table.n_rows:
             identifiers = {name for name, one in columns.items() if _is_mostly_unique(one)}
             others = {name: kind for name, kind in kinds.items() if name not in identifiers}
             parts = (
@@ -80,44 +52,47 @@ class ColumnDistributions:
             columns |= refuse_nothing(merge_all(parts)).columns
             # Counting the values of identifiers takes long and tells nothing.
             columns |= {name: replace(columns[name], values=None) for name in identifiers}
-        numbers = {
-            name: NumberDistribution.of(
+        self._columns = columns
+        self._histograms = {
+            name: _histogram(
                 _as_floats(name, sample.column(name), one.kind),
                 table.n_rows * (1 - one.missing / one.weight),
             )
             for name, one in columns.items()
             if one.kind in ("number", "date")
         }
-        return cls(columns, numbers)
 
-    def facts(self, row: pa.Table, excluded: Collection[str] = ()) -> tuple[Fact, ...]:
+    def facts(self, row: pa.Table) -> tuple[Fact, ...]:
         """The facts of a table of one row, in the order of its columns."""
-        return tuple(
-            self.fact(name, row.column(name)[0]) for name in row.schema.names if name not in excluded
-        )
+        return tuple(self.fact(name, row.column(name)[0]) for name in row.schema.names)
 
     def fact(self, name: str, value: pa.Scalar) -> Fact:
         """A value of a column, and where it lies."""
-        column = self.columns[name]
+        column = self._columns[name]
         kind = "category" if column.kind == "empty" else column.kind
         text = text_of(value)
         if text is None:
             return Fact(name, kind, None, None, column.missing / column.weight)
-        if name not in self.numbers:
+        if name not in self._histograms:
             return Fact(name, kind, text, None, _share(column, value))
-        distribution = self.numbers[name]
+        known, low, high, bars = self._histograms[name]
         x = float(_as_floats(name, pa.array([value]), column.kind)[0])
-        return Fact(
-            name, kind, text, distribution.below(x), None, distribution.bars, distribution.bar(x)
-        )
+        below = float(np.searchsorted(known, x) / len(known)) if len(known) else None
+        bar = min(max(int((x - low) / (high - low) * _BARS), 0), _BARS - 1) if bars else None
+        return Fact(name, kind, text, below, None, bars, bar)
 
 
-def _random_rows(table: TableCopy, seed: int) -> pa.RecordBatch:
-    """Rows drawn at random, without repetition."""
-    n = min(table.n_rows, _SAMPLE)
-    rows = np.random.default_rng(seed).choice(table.n_rows, n, replace=False)
-    (batch,) = table.rows(np.sort(rows)).combine_chunks().to_batches()
-    return batch
+def _histogram(sample: np.ndarray, n_known: float) -> _Histogram:
+    """The distribution of a sample; ``n_known`` rows of the whole table have a value."""
+    known = np.sort(sample[~np.isnan(sample)])
+    if len(known) == 0 or known[0] == known[-1]:
+        return _Histogram(known, 0.0, 0.0, ())
+    low, high = np.quantile(known, _USUAL)
+    if low == high:
+        low, high = known[0], known[-1]
+    counts, _ = np.histogram(known.clip(low, high), _BARS, (low, high))
+    bars = np.rint(counts * (n_known / len(known))).astype(int)
+    return _Histogram(known, float(low), float(high), tuple(bars.tolist()))
 
 
 def _is_mostly_unique(column: ColumnFacts) -> bool:
@@ -138,3 +113,50 @@ def _share(column: ColumnFacts, value: pa.Scalar) -> float | None:
         return None
     count = column.values.counts.get(as_words(pa.array([value]))[0].as_py())
     return None if count is None else count.rows / column.weight
+
+
+def text_of(value: pa.Scalar) -> str | None:
+    """A value formatted for display; None for a blank."""
+    if pa.types.is_timestamp(value.type) or pa.types.is_date(value.type):
+        return _time_text(value) if value.is_valid else None
+    plain = value.as_py()
+    if plain is None or plain != plain:
+        return None
+    if isinstance(plain, bool):
+        return "yes" if plain else "no"
+    if isinstance(plain, int | float):
+        return number_text(plain)
+    text = str(plain)
+    return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
+
+
+def number_text(x: float) -> str:
+    """A number with six digits, or all of a whole number; from 10,000 with commas, so not in years."""
+    if math.isinf(x):
+        return "∞" if x > 0 else "−∞"
+    size = abs(x)
+    comma = "," if size >= 10_000 else ""
+    if isinstance(x, int) or (x.is_integer() and size < 1e15):
+        text = f"{int(x):{comma}}"
+    elif 1e-5 <= size < 1e15:
+        decimals = max(_DIGITS - 1 - math.floor(math.log10(size)), 0)
+        text = f"{x:{comma}.{decimals}f}"
+        text = text.rstrip("0").rstrip(".") if decimals else text
+    else:
+        digits, exponent = f"{x:.{_DIGITS - 1}e}".split("e")
+        text = f"{digits.rstrip('0').rstrip('.')}e{int(exponent)}"
+    return text.replace("-", "−")
+
+
+def _time_text(value: pa.Scalar) -> str:
+    """The day, and the time of day unless it is midnight; in UTC if there is a zone."""
+    zone = getattr(value.type, "tz", None)
+    microseconds = value.cast(pa.timestamp("us", zone), safe=False).value
+    try:
+        moment = datetime(1970, 1, 1) + timedelta(microseconds=microseconds)
+    except OverflowError:
+        return f"{number_text(microseconds / 86_400_000_000)} days after 1970"
+    if moment.time() == datetime.min.time():
+        return moment.date().isoformat()
+    finest = "microseconds" if moment.microsecond else "seconds" if moment.second else "minutes"
+    return moment.isoformat(" ", finest) + (" UTC" if zone else "")

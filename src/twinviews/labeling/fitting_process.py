@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from twinviews._system.child_processes import end_with_parent
 from twinviews.labeling.entries import Task
-from twinviews.labeling.full_fit import FullFit, RowLabels, fit_fully
+from twinviews.labeling.live_model import FullFit, RowLabels, fit_fully
 
 _KILLED = "the fitting process was killed. Is there too little memory?"
 

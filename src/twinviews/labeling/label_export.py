@@ -11,13 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from twinviews.labeling.entries import Event, LabelTarget
+from twinviews.labeling.entries import LabelTarget
 from twinviews.labeling.label_store import LabelStore
-from twinviews.labeling.table_copy import TableCopy
-from twinviews.labeling.table_labels import as_labels, label_type
+from twinviews.labeling.table_copy import TableCopy, as_labels, label_type
 from twinviews.reading import write
 
-# Columns of a file with a line for each answer; ``imported_file`` reads them again.
+# Columns of a file with a line for each answer; ``label_import`` reads them again.
 LIST_COLUMNS = ("row", "target", "answer", "value", "origin", "time")
 _LABELS_ONLY = "labels.csv"
 EXPORT_FORMS = ("csv", "parquet", _LABELS_ONLY)
@@ -54,27 +53,26 @@ def export_table(store: LabelStore, table: TableCopy, out: Path) -> int:
 def _with_labels(
     store: LabelStore, table: TableCopy, targets: tuple[LabelTarget, ...], schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    labels = {target.name: _sorted_labels(store.answers(target.name)) for target in targets}
+    labels = {target.name: _sorted_labels(store, target) for target in targets}
     start = 0
     for batch in table.batches():
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
         for target in targets:
-            own = columns.get(target.name, pa.nulls(batch.num_rows))
+            own = as_labels(columns.get(target.name, pa.nulls(batch.num_rows)), target)
             rows, values = labels[target.name]
             first, last = np.searchsorted(rows, [start, start + batch.num_rows])
-            given = pa.array(values[first:last], label_type(target))
             answered = np.zeros(batch.num_rows, dtype=bool)
             answered[rows[first:last] - start] = True
-            column = as_labels(own, target)
-            columns[target.name] = pc.replace_with_mask(column, pa.array(answered), given)
+            given = pa.array(values[first:last], label_type(target))
+            columns[target.name] = pc.replace_with_mask(own, pa.array(answered), given)
         yield pa.record_batch([columns[name] for name in schema.names], schema=schema)
         start += batch.num_rows
 
 
-def _sorted_labels(answers: dict[int, Event]) -> tuple[np.ndarray, list[Any]]:
-    labels = sorted(
-        (row, event.entry.value) for row, event in answers.items() if event.entry.answer == "label"
-    )
+def _sorted_labels(store: LabelStore, target: LabelTarget) -> tuple[np.ndarray, list[Any]]:
+    """Labeled rows, increasing, and their labels."""
+    entries = [event.entry for event in store.answers(target.name).values()]
+    labels = sorted((entry.row, entry.value) for entry in entries if entry.answer == "label")
     return np.array([row for row, _ in labels], dtype=np.int64), [value for _, value in labels]
 
 
@@ -87,12 +85,16 @@ def export_labels(store: LabelStore, out: Path) -> int:
         if event.entry.answer != "clear"
     ]
     lines = [
-        (event.entry.row + 1, event.entry.target, event.entry.answer, _text(event.entry.value),
-         event.entry.origin, event.time)
+        {
+            **vars(event.entry),
+            "row": event.entry.row + 1,
+            "value": _text(event.entry.value),
+            "time": event.time,
+        }
         for event in sorted(events, key=lambda event: event.number)
-    ]  # fmt: skip
+    ]
     schema = pa.schema([(name, pa.int64() if name == "row" else pa.string()) for name in LIST_COLUMNS])
-    table = pa.Table.from_pylist([dict(zip(LIST_COLUMNS, line, strict=True)) for line in lines], schema)
+    table = pa.Table.from_pylist(lines, schema)
     return write(table.to_batches(), schema, out)
 
 

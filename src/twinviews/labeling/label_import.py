@@ -2,49 +2,63 @@
 
 from __future__ import annotations
 
+import io
 import math
-from typing import Any
+import re
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple, get_args
 from uuid import uuid4
 
-from twinviews.labeling.entries import ConflictError, Entry, Event
-from twinviews.labeling.imported_file import ImportedAnswer, ImportedFile, read_imported_file
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from twinviews.encoding.facts import kind_of
+from twinviews.encoding.values import as_days, as_numbers, as_words
+from twinviews.labeling.entries import Answer, ConflictError, Entry, Event, LabelTarget, Origin
+from twinviews.labeling.label_export import LIST_COLUMNS
 from twinviews.labeling.label_store import LabelStore
 from twinviews.labeling.page_data import Imported
 from twinviews.labeling.row_fingerprints import row_fingerprints
-from twinviews.labeling.table_copy import TableCopy
-from twinviews.labeling.table_labels import table_labels
+from twinviews.labeling.table_copy import TableCopy, table_labels
+from twinviews.reading import Reading, ReadingOptions, read
 
-# Relative difference of numbers that a spreadsheet may have rounded.
-_SAME_NUMBER = 1e-12
+# Columns by which a list of labels is known.
+_LIST_NEEDS = {"row", "target", "value"}
+# ``reading.write`` puts an apostrophe before text that a spreadsheet would take for a formula.
+_APOSTROPHE = re.compile(r"^'(?=[=+\-@\t\r\n＝＋－＠])")
+# Largest differences that writing and reading by other programs makes: of numbers, relative, and of
+# times, in days; of labels, relative, after a spreadsheet.
+_NUMBERS_DIFFER, _TIMES_DIFFER, _LABELS_DIFFER = 1e-6, 1 / 86_400, 1e-12
 # Others may label while a file is read; the next try then sees their answers.
 _MOST_TRIES = 10
+
+
+class ImportedAnswer(NamedTuple):
+    """The answer of a file for one row."""
+
+    row: int
+    answer: Answer
+    value: float | str | None
+    origin: Origin
 
 
 def import_labels(
     store: LabelStore, table: TableCopy, target: str, name: str, content: bytes
 ) -> Imported:
-    """Add the labels of a file: all of them or, if one is wrong, none.
+    """Add the labels of a file of this name and content: all of them or, if one is wrong, none.
 
     A label that differs from the one that a row has already is left out. Skipped and unsure rows of a
     list are added where there is no answer so far.
-
-    Parameters
-    ----------
-    name : str
-        Name of the file, for messages.
-    content : bytes
-        A list of labels or a table; see ``imported_file``.
     """
     wanted, names = store.target(target), [one.name for one in store.targets()]
-    found = read_imported_file(name, content, wanted, table, names)
+    answers, n_others = _read_answers(name, content, wanted, table, names)
     rows, values = table_labels(table, wanted)
     own = dict(zip(rows.tolist(), values.tolist(), strict=True))
     for tries_left in reversed(range(_MOST_TRIES)):
-        new, conflicts = _new_answers(found.answers, store.answers(target), own)
-        entries = [
-            Entry(uuid4().hex, target, one.row, one.answer, one.value, one.origin, expects)
-            for one, expects in new
-        ]
+        entries, conflicts = _new_entries(target, answers, store.answers(target), own)
         names = [one.name for one in store.targets()]
         fingerprints = row_fingerprints(table, [entry.row for entry in entries], names)
         try:
@@ -53,42 +67,189 @@ def import_labels(
         except ConflictError:
             if not tries_left:
                 raise
-    return _imported(len(new), conflicts, found)
+    added, unchanged = len(entries), len(answers) - len(entries) - conflicts
+    words = {
+        "added": added,
+        "here already": unchanged,
+        "not taken, because another label is here": conflicts,
+        "of other targets left out": n_others,
+    }
+    told = [f"{n:,} {what}" for what, n in words.items() if n or what == "added"]
+    return Imported(added, unchanged, conflicts, f"{'; '.join(told)}.")
 
 
-def _new_answers(
-    imported: list[ImportedAnswer], answers: dict[int, Event], own: dict[int, Any]
-) -> tuple[list[tuple[ImportedAnswer, int]], int]:
-    """What to record, each with the event that it follows, and the number of labels that differ."""
+def _new_entries(
+    target: str, answers: list[ImportedAnswer], events: dict[int, Event], own: dict[int, Any]
+) -> tuple[list[Entry], int]:
+    """What to record, and the number of labels that differ from those of the table or the store."""
     new, conflicts = [], 0
-    for one in imported:
-        last = answers.get(one.row)
-        has_label = last is not None and last.entry.answer == "label"
-        held = last.entry.value if last is not None and has_label else own.get(one.row)
+    for one in answers:
+        last = events.get(one.row)
+        said = "clear" if last is None else last.entry.answer
+        held = last.entry.value if last is not None and said == "label" else own.get(one.row)
         if one.answer == "label" and held is not None:
-            conflicts += not _same(one.value, held)
-        elif one.answer == "label" or (held is None and _is_unanswered(last)):
-            new.append((one, 0 if last is None else last.number))
+            conflicts += not _is_same(one.value, held)
+        elif one.answer == "label" or (held is None and said == "clear"):
+            new.append(Entry(uuid4().hex, target, *one, expects=0 if last is None else last.number))
     return new, conflicts
 
 
-def _is_unanswered(last: Event | None) -> bool:
-    return last is None or last.entry.answer == "clear"
-
-
-def _same(one: float | str | None, other: float | str) -> bool:
+def _is_same(one: float | str | None, other: float | str) -> bool:
     if isinstance(one, float) and isinstance(other, float):
-        return math.isclose(one, other, rel_tol=_SAME_NUMBER)
+        return math.isclose(one, other, rel_tol=_LABELS_DIFFER)
     return one == other
 
 
-def _imported(added: int, conflicts: int, found: ImportedFile) -> Imported:
-    unchanged = len(found.answers) - added - conflicts
-    words = [f"{added:,} added"]
-    if unchanged:
-        words.append(f"{unchanged:,} here already")
-    if conflicts:
-        words.append(f"{conflicts:,} not taken, because another label is here")
-    if found.n_other_targets:
-        words.append(f"{found.n_other_targets:,} of other targets left out")
-    return Imported(added, unchanged, conflicts, f"{'; '.join(words)}.")
+# --- reading ----------------------------------------------------------------------------------------
+
+
+def _read_answers(
+    name: str, content: bytes, target: LabelTarget, table: TableCopy, excluded: Collection[str]
+) -> tuple[list[ImportedAnswer], int]:
+    """The answers of a file in any format, one for each row, and the number of lines on other targets.
+
+    A list of labels has a line for each. A table with the target's column has a column "row" with the
+    numbers of its rows, counted from 1, or it has all rows in their order; then its columns, except for
+    the ``excluded`` ones, must hold the same values.
+    """
+    found = _read(name, content, target, table, missing=None)
+    names = {_plain(one).strip(): one for one in found.dataset.schema.names}
+    is_list = names.keys() >= _LIST_NEEDS
+    has_numbers = is_list or ("row" in names and "row" not in table.schema.names)
+    if is_list:
+        found = _read(name, content, target, table, missing=())  # a class may be called NA
+    elif target.name not in names:
+        raise ValueError(
+            f"{name} has no column {target.name!r}. Give it one, with a line for each row of the table "
+            f"or a column row with their numbers, counted from 1."
+        )
+    columns = {one: names[one] for one in (LIST_COLUMNS if is_list else ["row"]) if one in names}
+    columns |= {} if is_list else {"value": names[target.name]}
+    answers: dict[int, ImportedAnswer] = {}
+    others: list[str] = []
+    with found.plain_errors():
+        if not has_numbers:
+            _check_same_rows(name, found, names, target, table, excluded)
+        for number, line in enumerate(_lines(found, columns)):
+            if is_list and _plain(line["target"] or "") != target.name:
+                others.append(line["target"])
+            elif is_list or line["value"] is not None:
+                with _in_line(name, number):
+                    row = _row(line["row"], table.n_rows) if has_numbers else number
+                    _add(answers, _answer(row, line, target))
+    if is_list and not answers:
+        targets = sorted({repr(_plain(one)) for one in others if one is not None})
+        raise ValueError(
+            f"{name} has no labels of {target.name!r}, but of {', '.join(targets[:8]) or 'nothing'}. "
+            f"Choose the target first, then the file."
+        )
+    return list(answers.values()), len(others)
+
+
+def _read(
+    name: str, content: bytes, target: LabelTarget, table: TableCopy, missing: tuple[str, ...] | None
+) -> Reading:
+    """The file, with labels and row numbers as text and other columns of the table's kinds."""
+    kinds = {field.name: kind_of(field.type) for field in table.schema}
+    kinds = {column: kind for column, kind in kinds.items() if kind != "empty"}
+    expected = kinds | dict.fromkeys((*LIST_COLUMNS, target.name), "category")
+    header = content.partition(b"\n")[0]
+    delimiter = None if any(sign in header for sign in (b",", b";", b"\t", b"|")) else ","
+    options = ReadingOptions(delimiter=delimiter, expected=expected, missing=missing)
+    try:
+        return read("-", options, stream=io.BytesIO(content))
+    except ValueError as error:  # in which a stream is called standard input
+        raise ValueError(str(error).replace("standard input", name)) from error
+
+
+def _lines(found: Reading, columns: dict[str, str]) -> Iterator[dict[str, Any]]:
+    """The rows of a file, some of its columns as text under other names."""
+    wanted = {role: ds.field(column).cast(pa.string()) for role, column in columns.items()}
+    for batch in found.dataset.to_batches(columns=wanted, use_threads=False):
+        yield from batch.to_pylist()
+
+
+def _plain(text: str) -> str:
+    """A text without the apostrophe that writing has put before it."""
+    return _APOSTROPHE.sub("", text)
+
+
+@contextmanager
+def _in_line(name: str, line: int) -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{name}, row {line + 1:,} below the header: {error}") from None
+
+
+def _row(text: str | None, n_rows: int) -> int:
+    try:
+        number = float(text or "")
+    except ValueError:
+        number = 0.0
+    if not (number.is_integer() and 1 <= number <= n_rows):
+        raise ValueError(f"row {text or ''!r} must be a whole number from 1 to {n_rows:,}.")
+    return int(number) - 1
+
+
+def _answer(row: int, line: dict[str, Any], target: LabelTarget) -> ImportedAnswer:
+    answer, origin = line.get("answer") or "label", line.get("origin") or "imported"
+    if answer not in ("label", "skip", "unsure"):
+        raise ValueError(f"answer {answer!r} must be label, skip or unsure.")
+    if origin not in get_args(Origin):
+        raise ValueError(f"origin {origin!r} must be one of {', '.join(get_args(Origin))}.")
+    value = target.read(_plain(line["value"] or "")) if answer == "label" else None
+    return ImportedAnswer(row, answer, value, origin)  # type: ignore[arg-type]
+
+
+def _add(answers: dict[int, ImportedAnswer], new: ImportedAnswer) -> None:
+    """Add an answer; an error if its row has another one already."""
+    before = answers.setdefault(new.row, new)
+    if before[:3] != new[:3]:
+        one, other = (each.answer if each.value is None else each.value for each in (before, new))
+        raise ValueError(
+            f"row {new.row + 1:,} of the table is named twice, as {one!r} and as {other!r}. Keep one "
+            f"of them."
+        )
+
+
+def _check_same_rows(
+    name: str,
+    found: Reading,
+    names: dict[str, str],
+    target: LabelTarget,
+    table: TableCopy,
+    excluded: Collection[str],
+) -> None:
+    """Raise an error if a file without row numbers has other rows than the table."""
+    numbers = "Give it a column row with the numbers of the rows, counted from 1"
+    if found.n_rows != table.n_rows:
+        raise ValueError(
+            f"{name} has {found.n_rows:,} rows, and the table has {table.n_rows:,}. {numbers}."
+        )
+    compared = names.keys() - {target.name, *excluded}
+    for one in [column for column in table.schema.names if column in compared]:
+        ours = pa.Table.from_batches(table.batches([one])).column(0).combine_chunks()
+        theirs = found.dataset.to_table(columns=[names[one]]).column(0).combine_chunks()
+        different = np.flatnonzero(~_same_values(one, ours, theirs))
+        if len(different):
+            line = int(different[0])
+            with _in_line(name, line):
+                raise ValueError(
+                    f"{one} is {theirs[line]}, and in that row of the table it is {ours[line]}. "
+                    f"{numbers}, or leave out all columns but {target.name}."
+                )
+
+
+def _same_values(name: str, ours: pa.Array, theirs: pa.Array) -> np.ndarray:
+    """(rows,) whether values agree as well as they do after a way through other programs."""
+    kind = kind_of(ours.type)
+    if kind == "category":
+        words = [pc.utf8_trim_whitespace(pc.fill_null(as_words(one), "")) for one in (ours, theirs)]
+        words[1] = pc.replace_substring_regex(words[1], r"^'([=+\-@＝＋－＠])", r"\1")
+        return np.asarray(pc.equal(*words))
+    if kind == "date":
+        x, y = as_days(name, ours), as_days(name, theirs)
+        return np.isclose(x, y, rtol=0, atol=_TIMES_DIFFER, equal_nan=True)
+    x, y = as_numbers(name, ours), as_numbers(name, theirs)
+    return np.isclose(x, y, rtol=_NUMBERS_DIFFER, atol=0, equal_nan=True)

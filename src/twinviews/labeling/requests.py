@@ -9,7 +9,7 @@ from typing import Any, get_args
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
-from twinviews.labeling.entries import LONGEST_KEY, Answer, Entry, LabelTarget, Origin, Task
+from twinviews.labeling.entries import Answer, Entry, LabelTarget, Origin, Task
 
 # Returns the value as it is used, or raises a ValueError that continues a sentence about its field.
 Check = Callable[[Any], Any]
@@ -17,6 +17,7 @@ Check = Callable[[Any], Any]
 # JavaScript has larger whole numbers only approximately.
 _LARGEST = 2**53 - 1
 _LONGEST = 10_000
+_LONGEST_KEY = 100  # a UUID has 36 characters
 _MOST_ROWS = 1000
 _MOST_CARDS = 50
 _MOST_CLASSES = 1000
@@ -97,8 +98,8 @@ def name(value: Any) -> str:
 
 
 def key(value: Any) -> str:
-    if len(name(value)) > LONGEST_KEY:
-        raise ValueError(f"must be text of at most {LONGEST_KEY} characters")
+    if len(name(value)) > _LONGEST_KEY:
+        raise ValueError(f"must be text of at most {_LONGEST_KEY} characters")
     return value
 
 

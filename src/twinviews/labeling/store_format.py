@@ -55,21 +55,15 @@ class TableIdentity(NamedTuple):
     columns: tuple[str, ...]
 
 
-class OpenedFile(NamedTuple):
-    """A label file that has been opened."""
-
-    database: Database
-    sitting: int
-    last_event: int  # number of the last event before this sitting; 0 if there is none
-
-
 def label_file(table: Path) -> Path:
     """The path of a table's label file: beside the table."""
     return table.with_name(f"{table.name}.labels.sqlite")
 
 
-def open_label_file(path: Path, table: TableIdentity) -> OpenedFile:
-    """The label file of a table, made if it is not there, with a new sitting.
+def open_label_file(path: Path, table: TableIdentity) -> tuple[Database, int, int]:
+    """The label file of a table, made if it is not there.
+
+    With it come the number of a new sitting, and that of the last event before; 0 if there is none.
 
     Raises
     ------
@@ -87,7 +81,7 @@ def open_label_file(path: Path, table: TableIdentity) -> OpenedFile:
             _check_table(database, table)
             # This also shows at once, not at the first label, whether the file can be written.
             sitting = database.insert("sittings", opened=current_time())
-            return OpenedFile(database, sitting, last_event(database))
+            return database, sitting, last_event(database)
     except BaseException:
         database.close()
         raise

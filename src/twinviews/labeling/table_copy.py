@@ -1,4 +1,4 @@
-"""A copy of a table on disk, from which any rows can be read at once, or all as a stream."""
+"""A copy of a table on disk: any rows at once, all as a stream, or the labels that it has itself."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from typing import IO, Any, Self
 import numpy as np
 import pyarrow as pa
 
+from twinviews.encoding.facts import kind_of
+from twinviews.encoding.values import as_numbers, as_words
+from twinviews.labeling.entries import LabelTarget
 from twinviews.reading import Reading
 from twinviews.tables.arrow import ArrowTable, Selection
 
@@ -25,17 +28,8 @@ class TableCopy:
     The copy is in the folder of temporary files (``TMPDIR``), uncompressed and mapped into memory. The
     file has no name, so it disappears when the copy is closed or forgotten, and however Python ends.
 
-    Parameters
-    ----------
-    reading : Reading
-        The table, in any format.
-
-    Raises
-    ------
-    OSError
-        If there is no room for the copy.
-    ValueError
-        If the table is damaged, or has no rows.
+    An OSError tells that there is no room for the copy, a ValueError that the table is damaged or has
+    no rows.
     """
 
     def __init__(self, reading: Reading) -> None:
@@ -60,27 +54,19 @@ class TableCopy:
 
     def rows(self, numbers: Sequence[int] | np.ndarray) -> pa.Table:
         """The rows of these numbers, counted from 0, in this order."""
-        wanted = self._checked(numbers)
-        if len(wanted) == 0:
-            return self.schema.empty_table()
+        wanted = np.asarray(numbers, dtype=np.int64)
+        wrong = wanted[(wanted < 0) | (wanted >= self.n_rows)]
+        if len(wrong):
+            raise ValueError(f"There is no row {wrong[0] + 1:,}: the table has {self.n_rows:,} rows.")
         batch_of = np.searchsorted(self._ends, wanted, side="right")
         order = np.argsort(batch_of, kind="stable")
         batches, starts = np.unique(batch_of[order], return_index=True)
         # Batch by batch: taking from a chunked column of text would first copy all of it.
         parts = []
-        for batch, some in zip(batches, np.split(order, starts[1:]), strict=True):
+        for batch, some in zip(batches, np.split(order, starts)[1:], strict=True):
             content = self._reader.get_batch(int(batch))
             parts.append(content.take(pa.array(wanted[some] - self._ends[batch] + content.num_rows)))
-        back = np.empty(len(order), dtype=np.int64)
-        back[order] = np.arange(len(order))
-        return pa.Table.from_batches(parts, self.schema).take(pa.array(back))
-
-    def _checked(self, numbers: Sequence[int] | np.ndarray) -> np.ndarray:
-        wanted = np.asarray(numbers, dtype=np.int64)
-        wrong = wanted[(wanted < 0) | (wanted >= self.n_rows)]
-        if len(wrong):
-            raise ValueError(f"There is no row {wrong[0] + 1:,}: the table has {self.n_rows:,} rows.")
-        return wanted
+        return pa.Table.from_batches(parts, self.schema).take(pa.array(np.argsort(order)))
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """All rows in their order, or some columns of them."""
@@ -149,3 +135,35 @@ def _in_large_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBa
             held = together.slice(full).to_batches()
     if held:
         yield from pa.Table.from_batches(held).combine_chunks().to_batches(max_chunksize=BATCH_ROWS)
+
+
+def table_labels(table: TableCopy, target: LabelTarget) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of the table that have a label, and the labels as float64 or text."""
+    dtype = np.float64 if target.task == "regression" else object
+    rows: list[np.ndarray] = [np.empty(0, dtype=np.int64)]
+    values: list[np.ndarray] = [np.empty(0, dtype=dtype)]
+    start = 0
+    if target.name in table.schema.names:
+        for batch in table.batches([target.name]):
+            labels = as_labels(batch.column(0), target)
+            rows.append(start + np.flatnonzero(np.asarray(labels.is_valid())))
+            values.append(labels.drop_null().to_numpy(zero_copy_only=False).astype(dtype))
+            start += batch.num_rows
+    return np.concatenate(rows), np.concatenate(values)
+
+
+def label_type(target: LabelTarget) -> pa.DataType:
+    """The Arrow type of a target's labels."""
+    return pa.float64() if target.task == "regression" else pa.string()
+
+
+def as_labels(column: pa.Array, target: LabelTarget) -> pa.Array:
+    """A column of the table as labels, null where there are none."""
+    if target.task == "classification":
+        return as_words(column).cast(pa.string())
+    if kind_of(column.type) not in ("number", "empty"):
+        raise ValueError(
+            f"Column {target.name!r} holds values of kind {kind_of(column.type)}, and a regression "
+            f"needs numbers. Make it a classification, or give the target another name."
+        )
+    return pa.array(as_numbers(target.name, column), from_pandas=True)
