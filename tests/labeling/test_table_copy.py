@@ -22,9 +22,7 @@ from messy.truth import TRUTH
 from twinviews.labeling import table_copy as copy_module
 from twinviews.labeling.candidate_rows import nearest, typical_distance
 from twinviews.labeling.column_distributions import ColumnDistributions, number_text, text_of
-from twinviews.labeling.row_fingerprints import row_fingerprints
-from twinviews.labeling.search import search_rows
-from twinviews.labeling.table_copy import TableCopy
+from twinviews.labeling.table_copy import TableCopy, row_fingerprints, search_rows
 from twinviews.reading import Reading, read, write
 
 

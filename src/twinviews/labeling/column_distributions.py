@@ -136,15 +136,11 @@ def number_text(x: float) -> str:
         return "∞" if x > 0 else "−∞"
     size = abs(x)
     comma = "," if size >= 10_000 else ""
-    if isinstance(x, int) or (x.is_integer() and size < 1e15):
-        text = f"{int(x):{comma}}"
-    elif 1e-5 <= size < 1e15:
-        decimals = max(_DIGITS - 1 - math.floor(math.log10(size)), 0)
-        text = f"{x:{comma}.{decimals}f}"
-        text = text.rstrip("0").rstrip(".") if decimals else text
+    if isinstance(x, int) or (size < 1e15 and (size >= 1e5 or x.is_integer())):
+        text = f"{round(x):{comma}}"
     else:
-        digits, exponent = f"{x:.{_DIGITS - 1}e}".split("e")
-        text = f"{digits.rstrip('0').rstrip('.')}e{int(exponent)}"
+        digits, _, exponent = f"{x:{comma}.{_DIGITS}g}".partition("e")
+        text = f"{digits}e{int(exponent)}" if exponent else digits
     return text.replace("-", "−")
 
 

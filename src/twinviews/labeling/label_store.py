@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Self
@@ -17,18 +16,22 @@ from twinviews.labeling.store_format import (
     read_targets,
     write_target,
 )
+from twinviews.labeling.table_copy import TableCopy, row_fingerprints
 
 _EVENTS = (
     "SELECT number, time, undoes, key, target, row, answer, value, origin, expects FROM events AS event"
 )
-# Entries of a target that have not been undone, the last first: those of one sitting, and those of
-# sittings that have added nothing since this one began. All parts of the query are below.
-_ENTRIES = (
-    f"{_EVENTS} WHERE target = ? AND undoes IS NULL AND sitting IS NOT NULL AND {{whose}} "  # nosec B608
-    f"AND NOT EXISTS (SELECT 1 FROM events WHERE undoes = event.number) ORDER BY number DESC"
-)
-_OWN_ENTRIES = _ENTRIES.format(whose="sitting = ?")
-_ENTRIES_OF_ENDED_SITTINGS = _ENTRIES.format(
+# The last entry of a target that gives its row the answer: it has not been undone, nor replaced by a
+# later one that has not been undone. Imported ones have no sitting.
+_NOT_UNDONE = "{0}.undoes IS NULL AND NOT EXISTS (SELECT 1 FROM events WHERE undoes = {0}.number)"
+_UNDOABLE = f"""target = ? AND sitting IS NOT NULL AND {{whose}} AND {_NOT_UNDONE.format("event")}
+    AND NOT EXISTS (
+        SELECT 1 FROM events AS later WHERE later.target = event.target AND later.row = event.row
+        AND later.number > event.number AND {_NOT_UNDONE.format("later")}
+    ) ORDER BY number DESC LIMIT 1"""  # nosec B608
+_OWN = _UNDOABLE.format(whose="sitting = ?")
+# Of sittings that have added nothing since this one began.
+_OF_ENDED_SITTINGS = _UNDOABLE.format(
     whose="number <= ? AND sitting NOT IN "
     "(SELECT sitting FROM events WHERE number > ? AND sitting IS NOT NULL)"
 )
@@ -157,25 +160,9 @@ class LabelStore:
         return self._last_undoable(target) is not None
 
     def _last_undoable(self, target: str) -> Event | None:
-        queries = (
-            (_OWN_ENTRIES, self._sitting),
-            (_ENTRIES_OF_ENDED_SITTINGS, self._opened_after, self._opened_after),
-        )
-        for query, *values in queries:
-            with closing(self._database.each(query, target, *values)) as found:
-                for event in map(_event_of, found):
-                    if self._in_force(target, event.entry.row) == event.number:
-                        return event
-        return None
-
-    def _in_force(self, target: str, row: int) -> int | None:
-        """Number of the entry that gives a row its answer: an undo restores the one before."""
-        event = self.current(target, row)
-        while event is not None and event.undoes is not None:
-            undone = self._event("number = ?", event.undoes)
-            assert undone is not None  # events are never deleted
-            event = self._event("number = ?", undone.entry.expects)
-        return None if event is None else event.number
+        before = self._opened_after
+        own = self._event(_OWN, target, self._sitting)
+        return own or self._event(_OF_ENDED_SITTINGS, target, before, before)
 
     # --- reading ------------------------------------------------------------------------------------
 
@@ -196,6 +183,23 @@ class LabelStore:
         query = f"SELECT row, digest FROM events WHERE answer = 'label' AND {_IN_FORCE}"  # nosec B608
         return dict(self._database.rows(query, target))
 
+    def changed_rows(self, table: TableCopy) -> list[int]:
+        """Labeled rows whose values are no longer those that were labeled, labels aside.
+
+        A fingerprint excludes the targets that there were when it was made: the first one, the first
+        two, and so on, as targets are only added.
+        """
+        names = [target.name for target in self.targets()]
+        changed: set[int] = set()
+        for target in names:
+            then = self.fingerprints(target)
+            left = list(then)
+            for count in range(len(names), names.index(target), -1):
+                now = row_fingerprints(table, left, names[:count])
+                left = [row for row, found in zip(left, now, strict=True) if then[row] != found]
+            changed |= set(left)
+        return sorted(changed)
+
     def version(self) -> int:
         """The number of the last event, whoever added it; 0 if there is none."""
         return last_event(self._database)
@@ -205,13 +209,9 @@ class LabelStore:
         return self._events("number > ? ORDER BY number", since)
 
     def _events(self, which: str, *values: Any) -> list[Event]:
-        return [_event_of(row) for row in self._database.rows(f"{_EVENTS} WHERE {which}", *values)]
+        found = self._database.rows(f"{_EVENTS} WHERE {which}", *values)
+        return [Event(number, time, Entry(*entry), undoes) for number, time, undoes, *entry in found]
 
 
 def _key_taken(key: str) -> ValueError:
     return ValueError(f"Key {key!r} is that of another entry. Make a new key for each entry.")
-
-
-def _event_of(row: Sequence[Any]) -> Event:
-    number, time, undoes, *entry = row
-    return Event(number, time, Entry(*entry), undoes)

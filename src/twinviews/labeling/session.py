@@ -15,15 +15,12 @@ from twinviews.labeling.cards import card_of, found_rows
 from twinviews.labeling.column_distributions import ColumnDistributions
 from twinviews.labeling.entries import Entry, Event, LabelTarget
 from twinviews.labeling.fitting_process import FitJob, FittingProcess
-from twinviews.labeling.label_export import export
-from twinviews.labeling.label_import import import_labels
+from twinviews.labeling.label_files import export, import_labels
 from twinviews.labeling.label_store import LabelStore
 from twinviews.labeling.live_model import FullFit
 from twinviews.labeling.page_data import Card, FoundRow, Imported, State
-from twinviews.labeling.row_fingerprints import changed_rows, row_fingerprints
-from twinviews.labeling.search import search_rows
 from twinviews.labeling.store_format import TableIdentity
-from twinviews.labeling.table_copy import TableCopy, table_labels
+from twinviews.labeling.table_copy import TableCopy, row_fingerprints, search_rows, table_labels
 from twinviews.labeling.target_state import TargetState
 from twinviews.reading import Reading
 
@@ -36,22 +33,9 @@ _UNITS = {
 class LabelingSession:
     """Everything that the page can request. Threads may share it.
 
-    Parameters
-    ----------
-    reading : Reading
-        The table.
-    name : str
-        Name of its file.
-    labels : Path
-        The label file, made if it is not there.
-    targets : sequence of LabelTarget
-        Targets to label, besides those that the label file has already.
-    kinds : mapping of str to str
-        Kinds of columns, by name.
-    rule : str or callable
-        Acquisition rule by which rows are suggested, as in :func:`twinviews.suggest`.
-    seed : int
-        Seed of the candidate rows and of the fits.
+    ``labels`` is the label file of the table ``name``, made if it is not there; ``targets`` come to
+    those that it has already. ``kinds`` are of columns, by name, ``rule`` is an acquisition rule as in
+    :func:`twinviews.suggest`, and ``seed`` is that of the candidate rows and of the fits.
     """
 
     def __init__(
@@ -88,7 +72,7 @@ class LabelingSession:
         self._store.add_target(target)
 
     def _check_unchanged(self) -> None:
-        changed = changed_rows(self._store, self._table)
+        changed = self._store.changed_rows(self._table)
         if changed:
             raise ValueError(
                 f"Row {changed[0] + 1} of {self._name} is not the one that was labeled"

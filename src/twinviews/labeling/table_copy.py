@@ -1,17 +1,20 @@
-"""A copy of a table on disk: any rows at once, all as a stream, or the labels that it has itself."""
+"""A copy of a table on disk, and what is read from it: rows, labels, fingerprints, search results."""
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import mmap
+import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, Any, Self
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from twinviews.encoding.facts import kind_of
 from twinviews.encoding.values import as_numbers, as_words
@@ -20,6 +23,10 @@ from twinviews.reading import Reading
 from twinviews.tables.arrow import ArrowTable, Selection
 
 BATCH_ROWS = 65_536
+_HEX_DIGITS = 16  # of a fingerprint
+_NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+_ROW_NUMBER = re.compile(r"#([\d,]+)|(\d+)")
+_WORD = re.compile(r'"((?:[^"]|"")*)"(?!\S)|(\S+)')
 
 
 class TableCopy:
@@ -167,3 +174,97 @@ def as_labels(column: pa.Array, target: LabelTarget) -> pa.Array:
             f"needs numbers. Make it a classification, or give the target another name."
         )
     return pa.array(as_numbers(target.name, column), from_pandas=True)
+
+
+# --- fingerprints -----------------------------------------------------------------------------------
+
+
+def row_fingerprints(
+    table: TableCopy, rows: Sequence[int] | np.ndarray, excluded: Collection[str] = ()
+) -> list[str]:
+    """Hashes of some rows without the excluded columns, by which a row that has changed is noticed.
+
+    The bytes that are hashed are defined here and depend on no library: columns by their names, in the
+    order of the names, and each value as its kind and a text. Whole numbers are the same whether they
+    were read as integers or as floats, times whatever their unit, and a day is its midnight: the type
+    of a column may change with another row.
+    """
+    names = sorted(name for name in table.schema.names if name not in excluded)
+    found = []
+    for start in range(0, len(rows), BATCH_ROWS):
+        some = table.rows(rows[start : start + BATCH_ROWS])
+        for i in range(some.num_rows):
+            parts = [
+                part.encode()
+                for name in names
+                for part in (name, *_kind_and_text(some.column(name)[i]))
+            ]
+            content = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
+            found.append(hashlib.sha256(content).hexdigest()[:_HEX_DIGITS])
+    return found
+
+
+def _kind_and_text(value: pa.Scalar) -> tuple[str, str]:
+    types = pa.types
+    if not value.is_valid:
+        return "blank", ""
+    if types.is_timestamp(value.type):
+        return "moment", str(value.value * _NANOSECONDS[value.type.unit])
+    if types.is_date(value.type):
+        return "moment", str(value.cast(pa.date64()).value * _NANOSECONDS["ms"])
+    if types.is_floating(value.type):
+        number = float(value.as_py())
+        if number != number:
+            return "blank", ""
+        return "number", str(int(number)) if number.is_integer() else repr(number)
+    kind = "number" if types.is_integer(value.type) else "text"
+    return "boolean" if types.is_boolean(value.type) else kind, str(value.as_py())
+
+
+# --- search -----------------------------------------------------------------------------------------
+
+
+def search_rows(table: TableCopy, query: str, most: int = 50) -> list[int]:
+    """The first rows that a query means.
+
+    ``#12`` and ``12`` are the twelfth row. ``rome 2024-05 smith`` are the rows that hold each of the
+    words: somewhere in a text, or as the beginning of a number or a date; capitals do not matter.
+    Quotes keep words together: ``"new york"``.
+    """
+    number = _ROW_NUMBER.fullmatch(query.strip())
+    if number is not None:
+        row = int((number[1] or number[2]).replace(",", "") or 0) - 1
+        return [row] if 0 <= row < table.n_rows else []
+    texts = (match[2] or match[1].replace('""', '"') for match in _WORD.finditer(query))
+    # Lower case as Arrow has it, since cells are compared in it.
+    words = [pc.utf8_lower(pa.scalar(text)).as_py() for text in texts if text]
+    found: list[int] = []
+    start = 0
+    for batch in table.batches() if words else ():
+        found += (start + np.flatnonzero(_holds_all(batch, words))).tolist()
+        if len(found) >= most:
+            break
+        start += batch.num_rows
+    return found[:most]
+
+
+def _holds_all(batch: pa.RecordBatch, words: list[str]) -> np.ndarray:
+    """(rows,) whether a row holds every word."""
+    every = np.ones(batch.num_rows, dtype=bool)
+    for word in words:
+        some = np.zeros(batch.num_rows, dtype=bool)
+        for column in batch.columns:
+            some |= _holds(column, word)
+        every &= some
+    return every
+
+
+def _holds(column: pa.Array, word: str) -> np.ndarray:
+    kind = kind_of(column.type)
+    if kind == "category":
+        found = pc.match_substring(pc.utf8_lower(column), word)
+    elif kind in ("number", "date") and word[0] in "-0123456789":
+        found = pc.starts_with(column.cast(pa.string()), word)
+    else:
+        return np.zeros(len(column), dtype=bool)
+    return pc.fill_null(found, False).to_numpy(zero_copy_only=False)
