@@ -21,7 +21,7 @@ from numpy.testing import assert_array_equal
 from messy.truth import TRUTH
 from twinviews.labeling import table_copy as copy_module
 from twinviews.labeling.candidate_rows import nearest, typical_distance
-from twinviews.labeling.column_distributions import ColumnDistributions, number_text, text_of
+from twinviews.labeling.cards import ColumnDistributions, number_text, text_of
 from twinviews.labeling.table_copy import TableCopy, row_fingerprints, search_rows
 from twinviews.reading import Reading, read, write
 

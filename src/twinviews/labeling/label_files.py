@@ -8,8 +8,9 @@ import re
 import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 from uuid import uuid4
 
 import numpy as np
@@ -19,7 +20,7 @@ import pyarrow.dataset as ds
 
 from twinviews.encoding.facts import kind_of
 from twinviews.encoding.values import as_days, as_numbers, as_words
-from twinviews.labeling.entries import Answer, ConflictError, Entry, Event, LabelTarget, Origin
+from twinviews.labeling.entries import ConflictError, Entry, Event, LabelTarget, Origin
 from twinviews.labeling.label_store import LabelStore
 from twinviews.labeling.page_data import Imported
 from twinviews.labeling.table_copy import (
@@ -77,27 +78,21 @@ def export_table(store: LabelStore, table: TableCopy, out: Path) -> int:
 def _with_labels(
     store: LabelStore, table: TableCopy, targets: tuple[LabelTarget, ...], schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    labels = {target.name: _sorted_labels(store, target) for target in targets}
+    answers = {target.name: store.answers(target.name) for target in targets}
+    labels = {
+        name: {row: one.entry.value for row, one in events.items() if one.entry.answer == "label"}
+        for name, events in answers.items()
+    }
     start = 0
     for batch in table.batches():
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+        end = start + batch.num_rows
         for target in targets:
             own = as_labels(columns.get(target.name, pa.nulls(batch.num_rows)), target)
-            rows, values = labels[target.name]
-            first, last = np.searchsorted(rows, [start, start + batch.num_rows])
-            answered = np.zeros(batch.num_rows, dtype=bool)
-            answered[rows[first:last] - start] = True
-            given = pa.array(values[first:last], label_type(target))
-            columns[target.name] = pc.replace_with_mask(own, pa.array(answered), given)
+            given = [labels[target.name].get(row) for row in range(start, end)]
+            columns[target.name] = pc.coalesce(pa.array(given, label_type(target)), own)
         yield pa.record_batch([columns[name] for name in schema.names], schema=schema)
-        start += batch.num_rows
-
-
-def _sorted_labels(store: LabelStore, target: LabelTarget) -> tuple[np.ndarray, list[Any]]:
-    """Labeled rows, increasing, and their labels."""
-    entries = [event.entry for event in store.answers(target.name).values()]
-    labels = sorted((entry.row, entry.value) for entry in entries if entry.answer == "label")
-    return np.array([row for row, _ in labels], dtype=np.int64), [value for _, value in labels]
+        start = end
 
 
 def export_labels(store: LabelStore, out: Path) -> int:
@@ -130,15 +125,6 @@ def _text(value: float | str | None) -> str | None:
 # --- reading ----------------------------------------------------------------------------------------
 
 
-class ImportedAnswer(NamedTuple):
-    """The answer of a file for one row."""
-
-    row: int
-    answer: Answer
-    value: float | str | None
-    origin: Origin
-
-
 def import_labels(
     store: LabelStore, table: TableCopy, target: str, name: str, content: bytes
 ) -> Imported:
@@ -152,7 +138,7 @@ def import_labels(
     rows, values = table_labels(table, wanted)
     own = dict(zip(rows.tolist(), values.tolist(), strict=True))
     for tries_left in reversed(range(_MOST_TRIES)):
-        entries, conflicts = _new_entries(target, answers, store.answers(target), own)
+        entries, conflicts = _new_entries(answers, store.answers(target), own)
         names = [one.name for one in store.targets()]
         fingerprints = row_fingerprints(table, [entry.row for entry in entries], names)
         try:
@@ -173,7 +159,7 @@ def import_labels(
 
 
 def _new_entries(
-    target: str, answers: list[ImportedAnswer], events: dict[int, Event], own: dict[int, Any]
+    answers: list[Entry], events: dict[int, Event], own: dict[int, Any]
 ) -> tuple[list[Entry], int]:
     """What to record, and the number of labels that differ from those of the table or the store."""
     new, conflicts = [], 0
@@ -184,7 +170,7 @@ def _new_entries(
         if one.answer == "label" and held is not None:
             conflicts += not _is_same(one.value, held)
         elif one.answer == "label" or (held is None and said == "clear"):
-            new.append(Entry(uuid4().hex, target, *one, expects=0 if last is None else last.number))
+            new.append(replace(one, expects=0 if last is None else last.number))
     return new, conflicts
 
 
@@ -196,7 +182,7 @@ def _is_same(one: float | str | None, other: float | str) -> bool:
 
 def _read_answers(
     name: str, content: bytes, target: LabelTarget, table: TableCopy, excluded: Collection[str]
-) -> tuple[list[ImportedAnswer], int]:
+) -> tuple[list[Entry], int]:
     """The answers of a file in any format, one for each row, and the number of lines on other targets.
 
     A list of labels has a line for each. A table with the target's column has a column "row" with the
@@ -216,7 +202,7 @@ def _read_answers(
         )
     columns = {one: names[one] for one in (LIST_COLUMNS if is_list else ["row"]) if one in names}
     columns |= {} if is_list else {"value": names[target.name]}
-    answers: dict[int, ImportedAnswer] = {}
+    answers: dict[int, Entry] = {}
     others: list[str] = []
     with found.plain_errors():
         if not has_numbers:
@@ -283,20 +269,20 @@ def _row(text: str | None, n_rows: int) -> int:
     return int(number) - 1
 
 
-def _answer(row: int, line: dict[str, Any], target: LabelTarget) -> ImportedAnswer:
+def _answer(row: int, line: dict[str, Any], target: LabelTarget) -> Entry:
     answer, origin = line.get("answer") or "label", line.get("origin") or "imported"
     if answer not in ("label", "skip", "unsure"):
         raise ValueError(f"answer {answer!r} must be label, skip or unsure.")
     if origin not in get_args(Origin):
         raise ValueError(f"origin {origin!r} must be one of {', '.join(get_args(Origin))}.")
     value = target.read(_plain(line["value"] or "")) if answer == "label" else None
-    return ImportedAnswer(row, answer, value, origin)  # type: ignore[arg-type]
+    return Entry(uuid4().hex, target.name, row, answer, value, origin, expects=0)  # type: ignore[arg-type]
 
 
-def _add(answers: dict[int, ImportedAnswer], new: ImportedAnswer) -> None:
+def _add(answers: dict[int, Entry], new: Entry) -> None:
     """Add an answer; an error if its row has another one already."""
     before = answers.setdefault(new.row, new)
-    if before[:3] != new[:3]:
+    if (before.answer, before.value) != (new.answer, new.value):
         one, other = (each.answer if each.value is None else each.value for each in (before, new))
         raise ValueError(
             f"row {new.row + 1:,} of the table is named twice, as {one!r} and as {other!r}. Keep one "
@@ -318,7 +304,7 @@ def _check_same_rows(
         raise ValueError(
             f"{name} has {found.n_rows:,} rows, and the table has {table.n_rows:,}. {numbers}."
         )
-    compared = names.keys() - {target.name, *excluded}
+    compared = names.keys() - set(excluded)
     for one in [column for column in table.schema.names if column in compared]:
         ours = pa.Table.from_batches(table.batches([one])).column(0).combine_chunks()
         theirs = found.dataset.to_table(columns=[names[one]]).column(0).combine_chunks()

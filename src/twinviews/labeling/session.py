@@ -11,8 +11,7 @@ from typing import Self
 from twinviews._system.temporary_files import held_folder
 from twinviews.active.acquisition import DEFAULT_RULE, AcquisitionRule, ChooseRows, find_rule
 from twinviews.labeling.candidate_rows import CandidateRows
-from twinviews.labeling.cards import card_of, found_rows
-from twinviews.labeling.column_distributions import ColumnDistributions
+from twinviews.labeling.cards import ColumnDistributions, card_of, found_rows
 from twinviews.labeling.entries import Entry, Event, LabelTarget
 from twinviews.labeling.fitting_process import FitJob, FittingProcess
 from twinviews.labeling.label_files import export, import_labels

@@ -9,7 +9,6 @@ import re
 import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import IO, Any, Self
 
 import numpy as np
@@ -23,6 +22,7 @@ from twinviews.reading import Reading
 from twinviews.tables.arrow import ArrowTable, Selection
 
 BATCH_ROWS = 65_536
+_MAKE_ROOM = "Make room, or name another folder in the environment variable TMPDIR"
 _HEX_DIGITS = 16  # of a fingerprint
 _NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 _ROW_NUMBER = re.compile(r"#([\d,]+)|(\d+)")
@@ -40,9 +40,16 @@ class TableCopy:
     """
 
     def __init__(self, reading: Reading) -> None:
-        with _plain_error_on_a_full_disk(), tempfile.TemporaryFile(prefix="twinviews-") as file:
-            self._ends = np.cumsum(_write_copy(reading, file))
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        try:
+            with tempfile.TemporaryFile(prefix="twinviews-") as file:
+                self._ends = np.cumsum(_write_copy(reading, file))
+                mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            raise OSError(
+                f"No room is left in {tempfile.gettempdir()} for a copy of the table. {_MAKE_ROOM}"
+            ) from error
         if len(self._ends) == 0:
             raise ValueError(f"{reading.source} has no rows. Check the file, or how it was made.")
         self._reader: Any = pa.ipc.open_file(pa.py_buffer(mapped))
@@ -95,18 +102,6 @@ def _write_copy(reading: Reading, file: IO[bytes]) -> list[int]:
     return lengths
 
 
-@contextmanager
-def _plain_error_on_a_full_disk() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno != errno.ENOSPC:
-            raise
-        raise OSError(
-            f"No room is left in {tempfile.gettempdir()} for a copy of the table. {_MAKE_ROOM}"
-        ) from error
-
-
 def _all_rows(reading: Reading) -> Iterator[pa.RecordBatch]:
     """All rows in their order; a few batches or one row group of Parquet are in memory at a time."""
     everything = Selection(reading.dataset.schema, None, [], None, raw=True)
@@ -114,9 +109,6 @@ def _all_rows(reading: Reading) -> Iterator[pa.RecordBatch]:
     with reading.plain_errors():
         for piece in table.pieces():
             yield from table.batches(piece)
-
-
-_MAKE_ROOM = "Make room, or name another folder in the environment variable TMPDIR"
 
 
 def _check_room(needed: float) -> None:
@@ -146,17 +138,13 @@ def _in_large_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBa
 
 def table_labels(table: TableCopy, target: LabelTarget) -> tuple[np.ndarray, np.ndarray]:
     """The rows of the table that have a label, and the labels as float64 or text."""
+    has_column = target.name in table.schema.names
+    batches = table.batches([target.name]) if has_column else ()
+    parts = [as_labels(batch.column(0), target) for batch in batches]
+    labels = pa.chunked_array(parts, label_type(target))
     dtype = np.float64 if target.task == "regression" else object
-    rows: list[np.ndarray] = [np.empty(0, dtype=np.int64)]
-    values: list[np.ndarray] = [np.empty(0, dtype=dtype)]
-    start = 0
-    if target.name in table.schema.names:
-        for batch in table.batches([target.name]):
-            labels = as_labels(batch.column(0), target)
-            rows.append(start + np.flatnonzero(np.asarray(labels.is_valid())))
-            values.append(labels.drop_null().to_numpy(zero_copy_only=False).astype(dtype))
-            start += batch.num_rows
-    return np.concatenate(rows), np.concatenate(values)
+    values = labels.drop_null().to_numpy().astype(dtype)
+    return np.flatnonzero(np.asarray(labels.is_valid(), dtype=bool)), values
 
 
 def label_type(target: LabelTarget) -> pa.DataType:
