@@ -291,6 +291,7 @@ def test_search_takes_any_column(small_batches):
         "id": [2**60, 2**60 + 1],
         "blank": pa.nulls(2),
         "truth": [True, False],
+        "level": pa.array(["Low", "high"]).dictionary_encode(),
         "late": pa.array([2**55, 0], pa.timestamp("s")),
         "zone": pa.array([0, 1], pa.timestamp("s", "Europe/Berlin")),
     }
@@ -298,6 +299,7 @@ def test_search_takes_any_column(small_batches):
         assert found(copy, f"id {2**60 + 1}") == []
         assert found(copy, f'"{2**60 + 1}"') == [1]
         assert found(copy, "-1") == found(copy, "true") == []
+        assert found(copy, "LOW") == [0]
 
 
 def test_a_place_is_the_share_of_rows_below(people):

@@ -17,6 +17,7 @@ MOST_ROWS = 20_000
 MOST_NUMBERS = 20_000_000
 # Rows between which distances are computed: half a million pairs, milliseconds.
 _ROWS_COMPARED = 1000
+_COLUMNS_NAMED = 3  # of those in which two rows differ
 
 
 class Near(NamedTuple):
@@ -96,7 +97,6 @@ def nearest(
     *,
     most: int = 3,
     groups: np.ndarray | None = None,
-    n_columns: int = 3,
 ) -> list[Near]:
     """The rows of Z (n, D) nearest to z (D,), the nearest first, with the columns that differ most.
 
@@ -110,7 +110,7 @@ def nearest(
     for place in np.argsort(distances, kind="stable")[:most]:
         likeness = max(float(np.exp2(-distances[place] / typical)), np.finfo(float).tiny)
         by_column = np.bincount(groups, squares[place], minlength=1)
-        differ = np.argsort(-by_column, kind="stable")[:n_columns]
+        differ = np.argsort(-by_column, kind="stable")[:_COLUMNS_NAMED]
         columns = tuple(int(column) for column in differ if by_column[column] > 0)
         found.append(Near(int(place), likeness, columns))
     return found

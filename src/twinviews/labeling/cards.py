@@ -93,9 +93,9 @@ class _Histogram(NamedTuple):
 class ColumnDistributions:
     """Counts of words and blanks from one pass over all rows, and histograms from a sample."""
 
-    def __init__(self, table: TableCopy, seed: int = 0) -> None:
+    def __init__(self, table: TableCopy) -> None:
         n, self._n_rows = min(table.n_rows, _SAMPLE), table.n_rows
-        rows = np.sort(np.random.default_rng(seed).choice(table.n_rows, n, replace=False))
+        rows = np.sort(np.random.default_rng(0).choice(table.n_rows, n, replace=False))
         sample = table.rows(rows).combine_chunks()
         self._kinds = {field.name: kind_of(field.type) for field in table.schema}
         self._blanks: Counter[str] = Counter()

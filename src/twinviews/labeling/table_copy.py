@@ -250,7 +250,7 @@ def _holds_all(batch: pa.RecordBatch, words: list[str]) -> np.ndarray:
 def _holds(column: pa.Array, word: str) -> np.ndarray:
     kind = kind_of(column.type)
     if kind == "category":
-        found = pc.match_substring(pc.utf8_lower(column), word)
+        found = pc.match_substring(pc.utf8_lower(as_words(column)), word)
     elif kind in ("number", "date") and word[0] in "-0123456789":
         found = pc.starts_with(column.cast(pa.string()), word)
     else:
