@@ -47,7 +47,7 @@ class PlainSession:
 
     def state(self, target):
         self.calls.append("state")
-        target = self._target(target).name
+        target = self.target(target).name
         said = [event.entry.answer for event in self._last(target).values()]
         counts = [said.count(answer) for answer in ("label", "skip", "unsure")]
         curve = [ErrorNow(n, 1 / n, 0.8 / n, 1.3 / n) for n in range(_ENOUGH, counts[0] + 1)]
@@ -60,7 +60,7 @@ class PlainSession:
         return next(iter(self.batch(target, 1, besides=besides)), None)
 
     def batch(self, target, k, *, besides=()):
-        answered = self._last(self._target(target).name).keys() | set(besides)
+        answered = self._last(self.target(target).name).keys() | set(besides)
         rows = [row for row in range(self.n_rows) if row not in answered]
         return [replace(self.card(target, row), origin="suggested") for row in rows[:k]]
 
@@ -90,7 +90,7 @@ class PlainSession:
             current = self._last(entry.target).get(entry.row)
             if entry.expects != (current.number if current else 0):
                 raise ConflictError("The row was answered meanwhile.", current)
-            target = self._target(entry.target)
+            target = self.target(entry.target)
             if target.task == "classification" and entry.value not in (None, *target.classes):
                 fuller = replace(target, classes=(*target.classes, entry.value))
                 self.targets = tuple(fuller if one == target else one for one in self.targets)
@@ -134,7 +134,7 @@ class PlainSession:
     def _text(self, row):
         return self.cell.format(row=row)
 
-    def _target(self, name):
+    def target(self, name):
         for target in self.targets:
             if target.name == (name or self.targets[0].name):
                 return target
@@ -152,7 +152,7 @@ class PlainSession:
         values = [value for _, value in self._labels(target)]
         if len(values) < _ENOUGH:
             return None
-        if self._target(target).task == "regression":
+        if self.target(target).task == "regression":
             middle = sum(values) / len(values)
             return ModelGuess(middle, middle - 1, middle + 1)
         counts = [ClassProbability(name, n / len(values)) for name, n in Counter(values).most_common()]

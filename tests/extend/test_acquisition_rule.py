@@ -17,7 +17,7 @@ from twinviews.cli import main
 from twinviews.cli.errors import UNUSABLE
 from twinviews.labeling import session as session_module
 from twinviews.labeling.entries import Entry, LabelTarget
-from twinviews.labeling.full_fit import fit_fully
+from twinviews.labeling.live_model import fit_fully
 from twinviews.labeling.session import LabelingSession
 from twinviews.reading import Reading
 

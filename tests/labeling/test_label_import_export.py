@@ -16,13 +16,10 @@ from test_label_store import in_memory_folder
 
 from twinviews.labeling import table_copy as copy_module
 from twinviews.labeling.entries import ConflictError, Entry, LabelTarget
-from twinviews.labeling.label_export import export_labels, export_table
-from twinviews.labeling.label_import import import_labels
+from twinviews.labeling.label_files import export_labels, export_table, import_labels
 from twinviews.labeling.label_store import LabelStore
-from twinviews.labeling.row_fingerprints import changed_rows, row_fingerprints
 from twinviews.labeling.store_format import TableIdentity
-from twinviews.labeling.table_copy import TableCopy
-from twinviews.labeling.table_labels import table_labels
+from twinviews.labeling.table_copy import TableCopy, row_fingerprints, table_labels
 from twinviews.reading import Reading, read
 
 PRICE = LabelTarget("price", "regression")
@@ -315,7 +312,7 @@ def test_rows_that_have_changed_are_noticed(tmp_path):
         for row in range(3):
             bench.say(row, float(row))
         bench.take("row,colour\n1,red\n", "colour")
-        assert changed_rows(bench.store, bench.copy) == []
+        assert bench.store.changed_rows(bench.copy) == []
         for now, changed in (
             ({"x": [0.0, 1.5, 2.0], "price": [None, 5.0, None]}, [1]),
             ({"x": [0, 1, 2], "price": [None, 5.0, None]}, []),
@@ -323,4 +320,4 @@ def test_rows_that_have_changed_are_noticed(tmp_path):
             ({"x": [0.0, 1.0, 2.0], "price": [9.0, 9.0, 9.0]}, []),
         ):
             with TableCopy(Reading("t", ds.dataset(pa.table(now)), (), 3)) as copy:
-                assert changed_rows(bench.store, copy) == changed
+                assert bench.store.changed_rows(copy) == changed

@@ -20,12 +20,9 @@ from numpy.testing import assert_array_equal
 
 from messy.truth import TRUTH
 from twinviews.labeling import table_copy as copy_module
-from twinviews.labeling.column_distributions import ColumnDistributions
-from twinviews.labeling.neighbours import nearest, typical_distance
-from twinviews.labeling.row_fingerprints import row_fingerprints
-from twinviews.labeling.search import search_rows
-from twinviews.labeling.table_copy import TableCopy
-from twinviews.labeling.value_text import number_text, text_of
+from twinviews.labeling.candidate_rows import nearest, typical_distance
+from twinviews.labeling.cards import ColumnDistributions, number_text, text_of
+from twinviews.labeling.table_copy import TableCopy, row_fingerprints, search_rows
 from twinviews.reading import Reading, read, write
 
 
@@ -294,6 +291,7 @@ def test_search_takes_any_column(small_batches):
         "id": [2**60, 2**60 + 1],
         "blank": pa.nulls(2),
         "truth": [True, False],
+        "level": pa.array(["Low", "high"]).dictionary_encode(),
         "late": pa.array([2**55, 0], pa.timestamp("s")),
         "zone": pa.array([0, 1], pa.timestamp("s", "Europe/Berlin")),
     }
@@ -301,11 +299,12 @@ def test_search_takes_any_column(small_batches):
         assert found(copy, f"id {2**60 + 1}") == []
         assert found(copy, f'"{2**60 + 1}"') == [1]
         assert found(copy, "-1") == found(copy, "true") == []
+        assert found(copy, "LOW") == [0]
 
 
 def test_a_place_is_the_share_of_rows_below(people):
     with copy_of(people) as copy:
-        places = ColumnDistributions.of(copy)
+        places = ColumnDistributions(copy)
         for row in range(20):
             facts = {fact.name: fact for fact in places.facts(copy.rows([row]))}
             values = people.slice(row, 1).to_pylist()[0]
@@ -326,7 +325,7 @@ def test_a_place_is_the_share_of_rows_below(people):
 
 def test_bars_are_a_histogram_of_the_usual_range(people):
     with copy_of(people) as copy:
-        fact = ColumnDistributions.of(copy).fact("age", pa.scalar(30))
+        fact = ColumnDistributions(copy).fact("age", pa.scalar(30))
     ages = people["age"].to_numpy()
     low, high = np.quantile(ages, [0.01, 0.99])
     counts, edges = np.histogram(ages.clip(low, high), 24, (low, high))
@@ -341,7 +340,7 @@ def test_places_of_a_large_table_are_close_and_its_words_are_counted():
     word = rng.choice(["common", "rare"], n, p=[0.9999, 0.0001])
     columns = {"x": x, "word": word, "id": [f"id {i}" for i in range(n)], "none": pa.nulls(n)}
     with copy_of(columns) as copy:
-        places = ColumnDistributions.of(copy)
+        places = ColumnDistributions(copy)
         for value in (0.1, 1.0, 5.0):
             fact = places.fact("x", pa.scalar(value))
             assert fact.place == pytest.approx((x < value).mean(), abs=0.02)
@@ -356,7 +355,7 @@ def test_places_of_a_large_table_are_close_and_its_words_are_counted():
 
 def test_constant_columns_have_no_bars():
     with copy_of({"one": [3.0] * 10, "most": [0.0] * 199 + [9.0]} | {"one": [3.0] * 200}) as copy:
-        places = ColumnDistributions.of(copy)
+        places = ColumnDistributions(copy)
         assert places.fact("one", pa.scalar(3.0)).bars == ()
         assert places.fact("most", pa.scalar(0.0)).bars == (199, *[0] * 22, 1)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 Task = Literal["regression", "classification"]
 Answer = Literal["label", "skip", "unsure", "clear"]
@@ -58,10 +58,6 @@ def _number(text: str, name: str) -> float:
     return number
 
 
-# Characters of the key of an entry; a UUID has 36.
-LONGEST_KEY = 100
-
-
 @dataclass(frozen=True)
 class Entry:
     """What a person entered about one row."""
@@ -94,42 +90,25 @@ class ConflictError(ValueError):
 
 
 def checked_entry(entry: Entry, target: LabelTarget, n_rows: int) -> Entry:
-    """The entry with its value as it is stored; an error if something is wrong."""
-    check_key(entry.key)
-    if entry.answer not in get_args(Answer) or entry.origin not in get_args(Origin):
-        raise ValueError(
-            f"Answer {entry.answer!r} must be one of {', '.join(get_args(Answer))}, and origin "
-            f"{entry.origin!r} one of {', '.join(get_args(Origin))}."
-        )
+    """The entry with its value as it is stored; an error if there is no such row or label."""
+    value = entry.value
     if not 0 <= entry.row < n_rows:
         raise ValueError(f"There is no row {entry.row + 1:,}: the table has {n_rows:,} rows.")
-    return replace(entry, value=_checked_value(entry, target))
-
-
-def _checked_value(entry: Entry, target: LabelTarget) -> float | str | None:
-    value = entry.value
     if entry.answer != "label":
         if value is not None:
             raise ValueError(
                 f"Value {value!r} is for labels only, and the answer is {entry.answer!r}. Send null."
             )
-        return None
+        return entry
     if target.task == "classification":
         if not isinstance(value, str) or not value.strip():
             raise ValueError(f"{target.name} must be a class name, not {value!r}.")
         check_text(value)
-        return value
+        return entry
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not abs(value) <= sys.float_info.max:  # type: ignore[arg-type, operator]
         raise ValueError(f"{target.name} must be a number, not {value!r}.")
-    return float(value)  # type: ignore[arg-type]
-
-
-def check_key(key: str) -> None:
-    """Raise an error if a key is too long or cannot be stored."""
-    if not 0 < len(key) <= LONGEST_KEY:
-        raise ValueError(f"A key of {len(key)} characters must have 1 to {LONGEST_KEY}.")
-    check_text(key)
+    return replace(entry, value=float(value))  # type: ignore[arg-type]
 
 
 def check_text(text: str) -> None:

@@ -7,7 +7,6 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from twinviews._system.child_processes import end_with_parent
 from twinviews.labeling.entries import Task
-from twinviews.labeling.full_fit import FullFit, RowLabels, fit_fully
+from twinviews.labeling.live_model import FullFit, RowLabels, fit_fully
 
 _KILLED = "the fitting process was killed. Is there too little memory?"
 
@@ -38,7 +37,7 @@ class FittingProcess:
 
     def __init__(self, X: np.ndarray, done: Callable[[str, FullFit | str], None]) -> None:
         self._X, self._done = X, done
-        self._job: FitJob | None = None
+        self.busy = False  # whether a fit is running
         self._start()
 
     def _start(self) -> None:
@@ -47,33 +46,25 @@ class FittingProcess:
         self._process = context.Process(target=_work, args=(theirs, self._X), daemon=True)
         self._process.start()
         theirs.close()
-        threading.Thread(target=self._listen, args=[self._pipe], daemon=True).start()
-
-    @property
-    def busy(self) -> bool:
-        """Whether a fit is running."""
-        return self._job is not None
 
     def request(self, job: FitJob) -> None:
         """Begin a full fit; ``done`` is called with it, or with the reason why there is none."""
         if not self._process.is_alive():
             self.close()
             self._start()
-        self._job = job
-        with suppress(OSError):  # it has just ended, which the listener notices
-            self._pipe.send(job)
+        self.busy = True
+        threading.Thread(target=self._wait, args=[job, self._pipe], daemon=True).start()
 
-    def _listen(self, pipe: Connection) -> None:
-        while True:
-            try:
-                target, outcome = pipe.recv()
-            except (EOFError, OSError):
-                break
-            self._job = None
-            self._done(target, outcome)
-        if self._job is not None and not pipe.closed:
-            target, self._job = self._job.target, None
-            self._done(target, _KILLED)
+    def _wait(self, job: FitJob, pipe: Connection) -> None:
+        try:
+            pipe.send(job)
+            outcome = pipe.recv()
+        except (EOFError, OSError):
+            if pipe.closed:  # by us
+                return
+            outcome = _KILLED
+        self.busy = False
+        self._done(job.target, outcome)
 
     def close(self) -> None:
         """End the process, even in the middle of a fit."""
@@ -89,11 +80,11 @@ def _work(pipe: Connection, X: np.ndarray) -> None:
     end_with_parent()
     try:
         while True:
-            target, task, labels, seed = pipe.recv()
+            job: FitJob = pipe.recv()
             try:
-                outcome: FullFit | str = fit_fully(task, X, labels, seed)
+                outcome: FullFit | str = fit_fully(job.task, X, job.labels, job.seed)
             except Exception as error:  # the page goes on, and shows it
                 outcome = str(error) if isinstance(error, ValueError) else repr(error)
-            pipe.send((target, outcome))
+            pipe.send(outcome)
     except (EOFError, BrokenPipeError):
         return

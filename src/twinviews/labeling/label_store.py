@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Self
 
-from twinviews.labeling.entries import (
-    ConflictError,
-    Entry,
-    Event,
-    LabelTarget,
-    check_key,
-    checked_entry,
-)
+from twinviews.labeling.entries import ConflictError, Entry, Event, LabelTarget, checked_entry
 from twinviews.labeling.store_format import (
     TableIdentity,
     current_time,
@@ -24,46 +16,40 @@ from twinviews.labeling.store_format import (
     read_targets,
     write_target,
 )
+from twinviews.labeling.table_copy import TableCopy, row_fingerprints
 
 _EVENTS = (
     "SELECT number, time, undoes, key, target, row, answer, value, origin, expects FROM events AS event"
 )
-# Entries of a target that have not been undone, the last first: those of one sitting, and those of
-# sittings that have added nothing since this one began. All parts of the query are below.
-_ENTRIES = (
-    f"{_EVENTS} WHERE target = ? AND undoes IS NULL AND sitting IS NOT NULL AND {{whose}} "  # nosec B608
-    f"AND NOT EXISTS (SELECT 1 FROM events WHERE undoes = event.number) ORDER BY number DESC"
-)
-_OWN_ENTRIES = _ENTRIES.format(whose="sitting = ?")
-_ENTRIES_OF_ENDED_SITTINGS = _ENTRIES.format(
+# The last entry of a target that gives its row the answer: it has not been undone, nor replaced by a
+# later one that has not been undone. Imported ones have no sitting.
+_NOT_UNDONE = "{0}.undoes IS NULL AND NOT EXISTS (SELECT 1 FROM events WHERE undoes = {0}.number)"
+_UNDOABLE = f"""target = ? AND sitting IS NOT NULL AND {{whose}} AND {_NOT_UNDONE.format("event")}
+    AND NOT EXISTS (
+        SELECT 1 FROM events AS later WHERE later.target = event.target AND later.row = event.row
+        AND later.number > event.number AND {_NOT_UNDONE.format("later")}
+    ) ORDER BY number DESC LIMIT 1"""  # nosec B608
+_OWN = _UNDOABLE.format(whose="sitting = ?")
+# Of sittings that have added nothing since this one began.
+_OF_ENDED_SITTINGS = _UNDOABLE.format(
     whose="number <= ? AND sitting NOT IN "
     "(SELECT sitting FROM events WHERE number > ? AND sitting IS NOT NULL)"
 )
+# The last event of each row.
+_IN_FORCE = "number IN (SELECT MAX(number) FROM events WHERE target = ? GROUP BY row)"
 
 
 class LabelStore:
     """All answers about the rows of a table, in one file that several processes may have open.
 
     The last event of a row and target is in force. An event that ``record`` has returned is on the
-    disk. Threads may share one store; processes open one each.
-
-    Parameters
-    ----------
-    path : Path
-        The label file, made if it is not there.
-    table : TableIdentity
-        The labels must be of this table, whose rows are known by their numbers.
-
-    Raises
-    ------
-    ValueError, OSError
-        If the file cannot be used; see ``store_format.open_label_file``.
+    disk. Threads may share one store; processes open one each. The file is made if it is not there, and
+    its labels must be of this table, whose rows are known by their numbers; see
+    ``store_format.open_label_file`` for errors.
     """
 
     def __init__(self, path: Path, table: TableIdentity) -> None:
         self.path, self.table = Path(path), table
-        self._answers: dict[str, dict[int, Event]] = {}
-        self._seen = 0  # number of the last event among the answers
         self._database, self._sitting, self._opened_after = open_label_file(self.path, table)
 
     def __enter__(self) -> Self:
@@ -103,35 +89,34 @@ class LabelStore:
         ConflictError
             If the last event of the row is not the one that the entry expects.
         ValueError
-            If the entry is not valid, or another one has its key.
+            If the row, the target or the label cannot be, or another entry has its key.
         """
-        entry = checked_entry(entry, self.target(entry.target), self.table.n_rows)
-        with self._database.transaction():
-            return self._record(entry, fingerprint, self._sitting)
+        (event,) = self._record([entry], [fingerprint], self._sitting)
+        return event
 
     def record_all(self, entries: Sequence[Entry], fingerprints: Sequence[str]) -> list[Event]:
         """Store all entries or, if one is refused, none. ``undo`` leaves them alone."""
-        targets = {name: self.target(name) for name in {entry.target for entry in entries}}
-        n_rows = self.table.n_rows
-        stored = [checked_entry(entry, targets[entry.target], n_rows) for entry in entries]
-        with self._database.transaction():
-            pairs = zip(stored, fingerprints, strict=True)
-            return [self._record(entry, fingerprint, None) for entry, fingerprint in pairs]
+        return self._record(entries, fingerprints, None)
 
-    def _record(self, entry: Entry, fingerprint: str, sitting: int | None) -> Event:
-        known = self._event("key = ?", entry.key)
-        if known is not None:
-            if known.entry != entry:
-                raise _key_taken(entry.key)
-            return known
-        last = self._last(entry.target, entry.row)
-        if entry.expects != (0 if last is None else last.number):
-            raise ConflictError(
-                f"Row {entry.row + 1:,} has been answered in the meantime. Keep that answer, or send "
-                f"yours again to replace it.",
-                last,
-            )
-        return self._append(entry, fingerprint, sitting)
+    def _record(
+        self, entries: Sequence[Entry], fingerprints: Sequence[str], sitting: int | None
+    ) -> list[Event]:
+        targets = {name: self.target(name) for name in {entry.target for entry in entries}}
+        stored = []
+        with self._database.transaction():
+            for given, fingerprint in zip(entries, fingerprints, strict=True):
+                entry = checked_entry(given, targets[given.target], self.table.n_rows)
+                known, last = self._event("key = ?", entry.key), self.current(entry.target, entry.row)
+                if known is not None and known.entry != entry:
+                    raise _key_taken(entry.key)
+                if known is None and entry.expects != (0 if last is None else last.number):
+                    raise ConflictError(
+                        f"Row {entry.row + 1:,} has been answered in the meantime. Keep that answer, "
+                        f"or send yours again to replace it.",
+                        last,
+                    )
+                stored.append(known or self._append(entry, fingerprint, sitting))
+        return stored
 
     def _append(
         self, entry: Entry, fingerprint: str, sitting: int | None, undoes: int | None = None
@@ -151,7 +136,6 @@ class LabelStore:
         again is the same undo.
         """
         self.target(target)
-        check_key(key)
         with self._database.transaction():
             known = self._event("key = ?", key)
             if known is not None:
@@ -162,14 +146,12 @@ class LabelStore:
             if undone is None:
                 return None
             before = self._event("number = ?", undone.entry.expects)
-            if before is None:
-                restored, like = replace(undone.entry, answer="clear", value=None), undone
-            else:
-                restored, like = before.entry, before
-            last = self._last(target, restored.row)
+            cleared = replace(undone.entry, answer="clear", value=None)
+            last = self.current(target, undone.entry.row)
             assert last is not None  # at least the one to be undone
             query = "SELECT digest FROM events WHERE number = ?"
-            ((fingerprint,),) = self._database.rows(query, like.number)
+            ((fingerprint,),) = self._database.rows(query, (before or undone).number)
+            restored = cleared if before is None else before.entry
             entry = replace(restored, key=key, expects=last.number)
             return self._append(entry, fingerprint, self._sitting, undoes=undone.number)
 
@@ -178,61 +160,45 @@ class LabelStore:
         return self._last_undoable(target) is not None
 
     def _last_undoable(self, target: str) -> Event | None:
-        queries = (
-            (_OWN_ENTRIES, self._sitting),
-            (_ENTRIES_OF_ENDED_SITTINGS, self._opened_after, self._opened_after),
-        )
-        for query, *values in queries:
-            with closing(self._database.each(query, target, *values)) as found:
-                for event in map(_event_of, found):
-                    if self._in_force(target, event.entry.row) == event.number:
-                        return event
-        return None
-
-    def _in_force(self, target: str, row: int) -> int | None:
-        """Number of the entry that gives a row its answer: an undo restores the one before."""
-        event = self._last(target, row)
-        while event is not None and event.undoes is not None:
-            undone = self._event("number = ?", event.undoes)
-            assert undone is not None  # events are never deleted
-            event = self._event("number = ?", undone.entry.expects)
-        return None if event is None else event.number
+        before = self._opened_after
+        own = self._event(_OWN, target, self._sitting)
+        return own or self._event(_OF_ENDED_SITTINGS, target, before, before)
 
     # --- reading ------------------------------------------------------------------------------------
 
-    def _last(self, target: str, row: int) -> Event | None:
+    def current(self, target: str, row: int) -> Event | None:
+        """The last event of a row."""
         return self._event("target = ? AND row = ? ORDER BY number DESC LIMIT 1", target, row)
 
     def _event(self, which: str, *values: Any) -> Event | None:
-        found = self._database.rows(f"{_EVENTS} WHERE {which}", *values)
-        return _event_of(found[0]) if found else None
+        found = self._events(which, *values)
+        return found[0] if found else None
 
     def answers(self, target: str) -> dict[int, Event]:
         """The last event of each row that has any, those that clear an answer included."""
-        with self._database.lock:
-            self._read_new_events()
-            return dict(self._answers.get(target, {}))
-
-    def current(self, target: str, row: int) -> Event | None:
-        """The last event of a row."""
-        with self._database.lock:
-            self._read_new_events()
-            return self._answers.get(target, {}).get(row)
-
-    def _read_new_events(self) -> None:
-        for event in self.events(self._seen):
-            self._answers.setdefault(event.entry.target, {})[event.entry.row] = event
-            self._seen = event.number
+        return {event.entry.row: event for event in self._events(_IN_FORCE, target)}
 
     def fingerprints(self, target: str) -> dict[int, str]:
         """Fingerprints of the labeled rows, from when they were labeled."""
-        labels = {
-            event.number: row
-            for row, event in self.answers(target).items()
-            if event.entry.answer == "label"
-        }
-        found = self._database.rows("SELECT number, digest FROM events WHERE target = ?", target)
-        return {labels[number]: fingerprint for number, fingerprint in found if number in labels}
+        query = f"SELECT row, digest FROM events WHERE answer = 'label' AND {_IN_FORCE}"  # nosec B608
+        return dict(self._database.rows(query, target))
+
+    def changed_rows(self, table: TableCopy) -> list[int]:
+        """Labeled rows whose values are no longer those that were labeled, labels aside.
+
+        A fingerprint excludes the targets that there were when it was made: the first one, the first
+        two, and so on, as targets are only added.
+        """
+        names = [target.name for target in self.targets()]
+        changed: set[int] = set()
+        for target in names:
+            then = self.fingerprints(target)
+            left = list(then)
+            for count in range(len(names), names.index(target), -1):
+                now = row_fingerprints(table, left, names[:count])
+                left = [row for row, found in zip(left, now, strict=True) if then[row] != found]
+            changed |= set(left)
+        return sorted(changed)
 
     def version(self) -> int:
         """The number of the last event, whoever added it; 0 if there is none."""
@@ -240,14 +206,12 @@ class LabelStore:
 
     def events(self, since: int = 0) -> list[Event]:
         """The events after the one of this number, in their order."""
-        found = self._database.rows(f"{_EVENTS} WHERE number > ? ORDER BY number", since)
-        return [_event_of(row) for row in found]
+        return self._events("number > ? ORDER BY number", since)
+
+    def _events(self, which: str, *values: Any) -> list[Event]:
+        found = self._database.rows(f"{_EVENTS} WHERE {which}", *values)
+        return [Event(number, time, Entry(*entry), undoes) for number, time, undoes, *entry in found]
 
 
 def _key_taken(key: str) -> ValueError:
     return ValueError(f"Key {key!r} is that of another entry. Make a new key for each entry.")
-
-
-def _event_of(row: Sequence[Any]) -> Event:
-    number, time, undoes, *entry = row
-    return Event(number, time, Entry(*entry), undoes)

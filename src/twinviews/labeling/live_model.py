@@ -1,17 +1,91 @@
-"""The model of one target that the page shows: it learns from each label at once."""
+"""The model of one target: full fits, seconds of work each, and a correction for each label since."""
 
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from twinviews import XNVClassifier, XNVRegressor, forecast_error
 from twinviews.active.acquisition import AcquisitionRule, Candidates
-from twinviews.active.model_view import uncertain_directions
+from twinviews.active.error_forecast import LEAST_LABELS, ErrorForecast
+from twinviews.active.learning_curve import LEAST_JUDGED
+from twinviews.active.model_view import uncertain_directions, uncertainty, views_alone
 from twinviews.labeling.entries import Task
-from twinviews.labeling.full_fit import COVERAGE, FullFit, RowLabels
 from twinviews.labeling.page_data import ClassProbability, ModelGuess
+
+_COVERAGE = 0.9
+# How far the page forecasts the error, in shares of the labels so far.
+_AHEAD = (0.2, 1.0)
+
+
+class RowLabels(NamedTuple):
+    """Labeled rows as numbers, in the order in which they were labeled."""
+
+    rows: np.ndarray  # (n,) numbers of the rows in the table
+    X: np.ndarray  # (n, D)
+    y: np.ndarray  # (n,) float64, or object of str
+    origin: np.ndarray  # (n,) how each row was chosen
+
+    @property
+    def random(self) -> np.ndarray:
+        """(n,) bool: rows drawn at random"""
+        return self.origin == "random"
+
+    @property
+    def judged(self) -> np.ndarray:
+        """(n,) bool: rows on which the error is estimated.
+
+        Those drawn at random; while these are too few, imported labels too.
+        """
+        random = self.random
+        if random.sum() >= LEAST_JUDGED:
+            return random
+        return random | (self.origin == "imported")
+
+    @property
+    def n_labels(self) -> int:
+        return len(self.rows)
+
+    @property
+    def are_enough(self) -> bool:
+        """Whether a model can be fitted to them."""
+        return self.n_labels >= LEAST_LABELS and len(np.unique(self.y.astype(str))) > 1
+
+    def pairs(self) -> set[tuple[int, float | str]]:
+        """Rows with their labels."""
+        return set(zip(self.rows.tolist(), self.y.tolist(), strict=True))
+
+
+@dataclass(frozen=True)
+class FullFit:
+    """A fitted model, and how uncertain it is about the candidate rows."""
+
+    n_labels: int
+    model: Any  # the default estimator, with its ensemble
+    views: Any  # the same without, which relabels in milliseconds
+    uncertainty: np.ndarray  # (m,) of each candidate
+    forecast: ErrorForecast | None  # None if too few rows are drawn at random
+
+
+def fit_fully(task: Task, X: np.ndarray, labels: RowLabels, seed: int = 0) -> FullFit:
+    """A fit to the labels and all candidate rows X, and an estimate of its error."""
+    kind = XNVRegressor if task == "regression" else XNVClassifier
+    model = kind(scale="standard", random_state=seed, progress=False, n_threads=1)
+    model.fit(labels.X, labels.y, X_unlabeled=X)
+    views = views_alone(model).relabel(labels.X, labels.y)
+    return FullFit(labels.n_labels, model, views, uncertainty(model, X), _forecast(model, labels))
+
+
+def _forecast(model: Any, labels: RowLabels) -> ErrorForecast | None:
+    if labels.judged.sum() < LEAST_JUDGED:
+        return None
+    more = sorted({max(5, round(share * labels.n_labels / 5) * 5) for share in _AHEAD})
+    found = forecast_error(model, labels.X, labels.y, more, random=labels.judged)
+    # The square of a label such as 1e200, typed by mistake, is infinite.
+    return found if np.isfinite([*found.curve, *found.promised]).all() else None
 
 
 class LiveModel:
@@ -29,10 +103,13 @@ class LiveModel:
         self._rule = rule
         self._views: Any = None
 
-    def adopt(self, full_fit: FullFit, labels: RowLabels) -> None:
-        """Replace the full fit; ``labels`` are all that there are by now."""
-        self.full_fit = full_fit
-        self.learn(labels)
+    def adopt(self, outcome: FullFit | str, labels: RowLabels) -> None:
+        """Use a full fit, or remember why there is none; ``labels`` are all that there are by now."""
+        if isinstance(outcome, str):
+            self.failure = outcome
+        else:
+            self.full_fit = outcome
+            self.learn(labels)
 
     def learn(self, labels: RowLabels) -> None:
         """Solve the views again; if an undo has left too few labels, there is no model any more."""
@@ -47,35 +124,31 @@ class LiveModel:
         else:
             self._views, self.failure = views, None
 
-    def guess(self, x: np.ndarray, place: int | None) -> ModelGuess | None:
-        """The prediction for a row (D,), which may be the candidate at a place."""
+    def guess(self, x: np.ndarray) -> ModelGuess | None:
+        """The prediction for a row (D,)."""
         if self.full_fit is None:
             return None
         if self.task == "regression":
-            return self._guess_number(self.full_fit, x[None, :], place)
-        return self._guess_class(self.full_fit, x[None, :], place)
+            return self._guess_number(self.full_fit, x[None, :])
+        return self._guess_class(self.full_fit, x[None, :])
 
-    def _guess_number(self, fit: FullFit, row: np.ndarray, place: int | None) -> ModelGuess | None:
-        if place is None:
-            value = fit.model.predict(row)[0]
-            low, high = fit.model.predict_interval(row, coverage=COVERAGE)[0]
-        else:
-            assert fit.intervals is not None, "numbers have intervals"
-            value, (low, high) = fit.predicted[place], fit.intervals[place]
+    def _guess_number(self, fit: FullFit, row: np.ndarray) -> ModelGuess | None:
+        value = float(fit.model.predict(row)[0])
+        low, high = fit.model.predict_interval(row, coverage=_COVERAGE)[0]
         change = float(self._views.predict(row)[0] - fit.views.predict(row)[0])
         if not np.isfinite(value + change):  # after a label that is far too large
             return None
         # Until the next full fit the interval also holds the earlier prediction.
         lower = float(low) + min(change, 0.0) if np.isfinite(low) else None
         upper = float(high) + max(change, 0.0) if np.isfinite(high) else None
-        return ModelGuess(float(value) + change, lower, upper)
+        return ModelGuess(value + change, lower, upper)
 
-    def _guess_class(self, fit: FullFit, row: np.ndarray, place: int | None) -> ModelGuess:
+    def _guess_class(self, fit: FullFit, row: np.ndarray) -> ModelGuess:
         log_p = self._views.predict_log_proba(row)[0]
         classes = self._views.classes_
         if list(classes) == list(fit.views.classes_):
-            known = fit.model.predict_log_proba(row)[0] if place is None else fit.predicted[place]
-            log_p = known + log_p - fit.views.predict_log_proba(row)[0]
+            change = log_p - fit.views.predict_log_proba(row)[0]
+            log_p = fit.model.predict_log_proba(row)[0] + change
         p = np.exp(log_p - log_p.max())
         p /= p.sum()
         order = np.argsort(-p, kind="stable")
@@ -92,12 +165,6 @@ class LiveModel:
         T = uncertain_directions(self._views, X)
         before = np.square(uncertain_directions(self.full_fit.views, X)).sum(axis=1)
         remaining = np.square(T).sum(axis=1) / np.where(before > 0, before, 1.0)
-        uncertainty = self.full_fit.uncertainty[some] * remaining
-        chosen, _ = self._rule(Candidates(X, uncertainty, T, is_classification), k, rng)
+        unsure = self.full_fit.uncertainty[some] * remaining
+        chosen, _ = self._rule(Candidates(X, unsure, T, is_classification), k, rng)
         return some[chosen]
-
-    def share_more_certain(self, place: int) -> float:
-        """The share of candidates about which the last full fit was more certain."""
-        assert self.full_fit is not None, "asked about suggested rows only"
-        uncertainty = self.full_fit.uncertainty
-        return min(float(np.mean(uncertainty < uncertainty[place])), 0.99)

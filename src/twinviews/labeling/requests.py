@@ -1,15 +1,52 @@
-"""Fields of requests, read strictly: each known, of its type and of bounded size, or an error."""
+"""Requests: who may send them, and what they may hold.
+
+Every site that the same browser shows can send requests to a server on this machine. So a request must
+name this server as its host (another name that resolves to it is refused: DNS rebinding), must not come
+from another origin, and must carry a token that only the person who started the server has. Its fields
+are read strictly: each known, of its type and of bounded size, or an error.
+"""
 
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from typing import Any, get_args
 
-from starlette.datastructures import QueryParams
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from twinviews.labeling.entries import LONGEST_KEY, Answer, Entry, LabelTarget, Origin, Task
+from twinviews.labeling.entries import Answer, Entry, LabelTarget, Origin, Task
+
+IMPORT_PATH = "/api/import"
+
+# The page may load scripts and styles from this server and send requests to it, nothing else.
+_POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    ]
+)
+HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+}
 
 # Returns the value as it is used, or raises a ValueError that continues a sentence about its field.
 Check = Callable[[Any], Any]
@@ -17,9 +54,59 @@ Check = Callable[[Any], Any]
 # JavaScript has larger whole numbers only approximately.
 _LARGEST = 2**53 - 1
 _LONGEST = 10_000
+_LONGEST_KEY = 100  # a UUID has 36 characters
 _MOST_ROWS = 1000
 _MOST_CARDS = 50
 _MOST_CLASSES = 1000
+
+
+class RequestChecks:
+    """ASGI middleware: refuses requests that are not from the page, adds headers to every response."""
+
+    def __init__(self, app: ASGIApp, token: str, port: int) -> None:
+        self.app = app
+        self._authorization = f"Bearer {token}".encode()
+        self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")}
+        self._origins = {f"http://{host}" for host in self._hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        refusal = self._refusal(scope["method"], scope["path"], Headers(scope=scope))
+        if refusal is None:
+            await self.app(scope, receive, send_with_headers)
+        else:
+            status, message = refusal
+            await JSONResponse({"error": message}, status)(scope, receive, send_with_headers)
+
+    def _refusal(self, method: str, path: str, headers: Headers) -> tuple[HTTPStatus, str] | None:
+        """Why a request is refused; None if it is accepted."""
+        hosts, origins = headers.getlist("host"), headers.getlist("origin")
+        if len(hosts) != 1 or hosts[0] not in self._hosts:
+            return HTTPStatus.FORBIDDEN, "This server answers to its own address on this machine only."
+        if not set(origins) <= self._origins:
+            return HTTPStatus.FORBIDDEN, "Other sites get no answer."
+        if not set(headers.getlist("sec-fetch-site")) <= {"same-origin", "none"}:
+            return HTTPStatus.FORBIDDEN, "Other sites get no answer."
+        if method not in ("GET", "POST"):
+            return HTTPStatus.METHOD_NOT_ALLOWED, f"{method} is not answered here: GET and POST are."
+        if not path.startswith("/api/"):
+            return None
+        given = headers.getlist("authorization")
+        if len(given) != 1 or not secrets.compare_digest(given[0].encode(), self._authorization):
+            return HTTPStatus.UNAUTHORIZED, "The token is missing or not this server's."
+        # A form of another site can send text, and neither of these types.
+        expected = "application/octet-stream" if path == IMPORT_PATH else "application/json"
+        if method == "POST" and headers.getlist("content-type") != [expected]:
+            return HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"The body of {path} must be {expected}."
+        return None
 
 
 class TooLargeError(Exception):
@@ -97,8 +184,8 @@ def name(value: Any) -> str:
 
 
 def key(value: Any) -> str:
-    if len(name(value)) > LONGEST_KEY:
-        raise ValueError(f"must be text of at most {LONGEST_KEY} characters")
+    if len(name(value)) > _LONGEST_KEY:
+        raise ValueError(f"must be text of at most {_LONGEST_KEY} characters")
     return value
 
 
@@ -154,7 +241,7 @@ def _class_names(value: Any) -> tuple[str, ...]:
     return tuple(name(one) for one in value)
 
 
-_ENTRY: dict[str, Check] = {
+ENTRY: dict[str, Check] = {
     "key": key,
     "target": name,
     "row": count,
@@ -163,22 +250,18 @@ _ENTRY: dict[str, Check] = {
     "origin": one_of(*get_args(Origin)),
     "expects": count,
 }
+# Fields that a target needs, and one that it may have.
+TARGET: tuple[dict[str, Check], dict[str, Check]] = (
+    {"name": name, "task": one_of(*get_args(Task))},
+    {"classes": _class_names},
+)
 
 
-def entry_of(
-    fields: Mapping[str, Any], target_named: Callable[[str], LabelTarget]
-) -> tuple[Entry, bool]:
-    """The entry of a request, and whether the next card is wanted."""
-    found = checked_fields(fields, _ENTRY, {"next": yes_or_no})
-    wants_card = found.pop("next", True)
-    if (found["answer"] == "label") != (found["value"] is not None):
+def entry_of(fields: Mapping[str, Any], target_named: Callable[[str], LabelTarget]) -> Entry:
+    """The entry of checked fields, its label read as the target takes it."""
+    value = fields["value"]
+    if (fields["answer"] == "label") != (value is not None):
         raise ValueError("'value' must be text if the answer is a label, and null if it is not.")
-    if found["value"] is not None:
-        found["value"] = target_named(found["target"]).read(found["value"])
-    return Entry(**found), wants_card
-
-
-def target_of(fields: Mapping[str, Any]) -> LabelTarget:
-    """The target of a request that adds one."""
-    needed = {"name": name, "task": one_of(*get_args(Task))}
-    return LabelTarget(**checked_fields(fields, needed, {"classes": _class_names}))
+    if value is not None:
+        value = target_named(fields["target"]).read(value)
+    return Entry(**{**fields, "value": value})

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Self
 
 from twinviews._system.temporary_files import held_folder
 from twinviews.active.acquisition import DEFAULT_RULE, AcquisitionRule, ChooseRows, find_rule
 from twinviews.labeling.candidate_rows import CandidateRows
-from twinviews.labeling.cards import CardMaker
-from twinviews.labeling.column_distributions import ColumnDistributions
+from twinviews.labeling.cards import ColumnDistributions, card_of, found_rows
 from twinviews.labeling.entries import Entry, Event, LabelTarget
 from twinviews.labeling.fitting_process import FitJob, FittingProcess
-from twinviews.labeling.full_fit import FullFit
-from twinviews.labeling.label_export import export
-from twinviews.labeling.label_import import import_labels
+from twinviews.labeling.label_files import export, import_labels
 from twinviews.labeling.label_store import LabelStore
+from twinviews.labeling.live_model import FullFit
 from twinviews.labeling.page_data import Card, FoundRow, Imported, State
-from twinviews.labeling.row_fingerprints import changed_rows, row_fingerprints
-from twinviews.labeling.search import search_rows
 from twinviews.labeling.store_format import TableIdentity
-from twinviews.labeling.table_copy import TableCopy
-from twinviews.labeling.table_labels import table_labels
+from twinviews.labeling.table_copy import TableCopy, row_fingerprints, search_rows, table_labels
 from twinviews.labeling.target_state import TargetState
 from twinviews.reading import Reading
 
@@ -36,22 +32,9 @@ _UNITS = {
 class LabelingSession:
     """Everything that the page can request. Threads may share it.
 
-    Parameters
-    ----------
-    reading : Reading
-        The table.
-    name : str
-        Name of its file.
-    labels : Path
-        The label file, made if it is not there.
-    targets : sequence of LabelTarget
-        Targets to label, besides those that the label file has already.
-    kinds : mapping of str to str
-        Kinds of columns, by name.
-    rule : str or callable
-        Acquisition rule by which rows are suggested, as in :func:`twinviews.suggest`.
-    seed : int
-        Seed of the candidate rows and of the fits.
+    ``labels`` is the label file of the table ``name``, made if it is not there; ``targets`` come to
+    those that it has already. ``kinds`` are of columns, by name, ``rule`` is an acquisition rule as in
+    :func:`twinviews.suggest`, and ``seed`` is that of the candidate rows and of the fits.
     """
 
     def __init__(
@@ -69,30 +52,26 @@ class LabelingSession:
         self._rule = find_rule(rule)
         self._lock = threading.RLock()
         self._fitting: FittingProcess | None = None
-        self._table = TableCopy(reading)
-        try:
+        with ExitStack() as opened:
+            self._table = opened.enter_context(TableCopy(reading))
             identity = TableIdentity(name, self._table.n_rows, tuple(self._table.schema.names))
-            self._store = LabelStore(labels, identity)
-        except BaseException:
-            self._table.close()
-            raise
-        self._exports = held_folder()
-        try:
+            self._store = opened.enter_context(LabelStore(labels, identity))
+            self._exports = held_folder()
+            opened.callback(self._exports.release)
+            opened.callback(self._end_fitting)
             for target in targets:
                 self._add(target)
             self._check_unchanged()
-            self._distributions = ColumnDistributions.of(self._table)
+            self._distributions = ColumnDistributions(self._table)
             self._prepare_targets()
-        except BaseException:
-            self.close()
-            raise
+            self._opened = opened.pop_all()
 
     def _add(self, target: LabelTarget) -> None:
         table_labels(self._table, target)  # refuses a column that cannot be this target
         self._store.add_target(target)
 
     def _check_unchanged(self) -> None:
-        changed = changed_rows(self._store, self._table)
+        changed = self._store.changed_rows(self._table)
         if changed:
             raise ValueError(
                 f"Row {changed[0] + 1} of {self._name} is not the one that was labeled"
@@ -102,28 +81,26 @@ class LabelingSession:
 
     def _prepare_targets(self) -> None:
         """Candidates, states and a fitting process for the targets that there are."""
-        if self._fitting is not None:
-            self._fitting.close()
-        targets = self._store.targets()
-        names = [one.name for one in targets]
-        candidates = CandidateRows.of(self._table, names, self._kinds, self._seed)
-        self._candidates = candidates
+        self._end_fitting()
+        targets = self.targets()
+        self._candidates = CandidateRows(
+            self._table, [one.name for one in targets], self._kinds, self._seed
+        )
         self._targets = {
-            one.name: TargetState(one, self._table, candidates, self._rule, self._seed)
+            one.name: TargetState(one, self._table, self._candidates, self._rule, self._seed)
             for one in targets
         }
-        self._cards = CardMaker(self._table, self._distributions, candidates, names)
-        self._fitting = FittingProcess(candidates.X, self._finish_fit)
-        self._seen = -1
+        self._fitting = FittingProcess(self._candidates.X, self._finish_fit)
+        self._seen = 0  # number of the last event that the states know
         self._catch_up()
+
+    def _end_fitting(self) -> None:
+        if self._fitting is not None:
+            self._fitting.close()
 
     def close(self) -> None:
         """End the fitting process, and close all files."""
-        if self._fitting is not None:
-            self._fitting.close()
-        self._store.close()
-        self._table.close()
-        self._exports.release()
+        self._opened.close()
 
     def __enter__(self) -> Self:
         return self
@@ -135,6 +112,10 @@ class LabelingSession:
         """The targets in the order in which they were added."""
         return self._store.targets()
 
+    def target(self, name: str) -> LabelTarget:
+        """The target of a name, or an error that lists the names."""
+        return self._store.target(name)
+
     @property
     def problem(self) -> str:
         """Why no model can learn from the table; empty if one can."""
@@ -144,13 +125,12 @@ class LabelingSession:
 
     def state(self, target: str) -> State:
         """Progress, error and model of a target; of the first one for ""."""
-        with self._lock:
-            self._catch_up()
-            targets = self._store.targets()
-            if not targets:
-                raise ValueError("There is no target yet. Add one: the column that is to be filled in.")
-            target = target or targets[0].name
-            state = self._target(target)
+        targets = self.targets()
+        if not targets:
+            raise ValueError("There is no target yet. Add one: the column that is to be filled in.")
+        target = target or targets[0].name
+        with self._current(target) as state:
+            baseline, curve, promises = state.error()
             return State(
                 table=self._name,
                 rows=self._table.n_rows,
@@ -161,9 +141,9 @@ class LabelingSession:
                 skipped=state.answer_counts["skip"],
                 unsure=state.answer_counts["unsure"],
                 unit=_UNITS[state.target.task],
-                baseline=state.baseline(),
-                curve=state.curve(),
-                promises=state.promises(),
+                baseline=baseline,
+                curve=curve,
+                promises=promises,
                 model=state.model_status(self._fitting is not None and self._fitting.busy),
                 undoable=self._store.undoable(target),
             )
@@ -175,40 +155,38 @@ class LabelingSession:
 
     def batch(self, target: str, k: int, *, besides: Sequence[int] = ()) -> list[Card]:
         """k rows that differ from each other; fewer if no more are left."""
-        with self._lock:
-            self._catch_up()
-            state = self._target(target)
+        with self._current(target) as state:
             found = state.next_rows(k, besides)
-            return [
-                self._cards.card(state, self._store.current(target, row), row, origin)
-                for row, origin in found
-            ]
+            return [card_of(state, self._distributions, row, origin) for row, origin in found]
 
     def card(self, target: str, row: int) -> Card:
         """A row that the user chose."""
-        with self._lock:
-            self._catch_up()
-            state, event = self._target(target), self._store.current(target, row)
+        with self._current(target) as state:
+            event = state.events.get(row)
             # A row that was drawn at random stays one when its answer is corrected.
             origin = "chosen" if event is None else event.entry.origin
-            return self._cards.card(state, event, row, origin)
+            return card_of(state, self._distributions, row, origin)
 
     def search(self, target: str, query: str, most: int = 50) -> list[FoundRow]:
         """The first rows that a query means, with their answers."""
         rows = search_rows(self._table, query, most)  # may take long, and changes nothing
-        with self._lock:
-            self._catch_up()
-            state = self._target(target)
-            events = [self._store.current(target, row) for row in rows]
-            return self._cards.found_rows(state, events, rows)
+        with self._current(target) as state:
+            return found_rows(state, rows)
+
+    def version(self) -> int:
+        """A number that changes with every event, of this process or another."""
+        return self._store.version()
+
+    def export(self, form: str) -> tuple[str, Path]:
+        """A file name to offer, and a file in a folder of its own, which lasts until the end."""
+        return export(self._store, self._table, self._name, form, self._exports.path)
 
     # --- what the user enters -----------------------------------------------------------------------
 
     def record(self, entry: Entry) -> Event:
         """Store an answer; it is on the disk when this returns."""
-        with self._lock:
-            self._target(entry.target)
-            names = [one.name for one in self._store.targets()]
+        with self._current(entry.target):
+            names = [one.name for one in self.targets()]
             (fingerprint,) = row_fingerprints(self._table, [entry.row], names)
             event = self._store.record(entry, fingerprint)
             self._catch_up()
@@ -224,47 +202,42 @@ class LabelingSession:
     def add_target(self, target: LabelTarget) -> None:
         """Add a target, or new classes to one that is there."""
         with self._lock:
-            known = {one.name for one in self._store.targets()}
             self._add(target)
-            if target.name not in known:
-                self._prepare_targets()
+            if target.name in self._targets:
+                self._targets[target.name].target = self.target(target.name)
             else:
-                self._target(target.name).target = self._store.target(target.name)
-
-    def export(self, form: str) -> tuple[str, Path]:
-        """A file name to offer, and a file in a folder of its own, which lasts until the end."""
-        return export(self._store, self._table, self._name, form, self._exports.path)
+                self._prepare_targets()
 
     def import_labels(self, target: str, name: str, content: bytes) -> Imported:
         """Add the labels of a file."""
-        with self._lock:
-            self._target(target)
+        with self._current(target):
             done = import_labels(self._store, self._table, target, name, content)
             self._catch_up()
             return done
 
-    def version(self) -> int:
-        """A number that changes with every event, of this process or another."""
-        return self._store.version()
-
     # --- keeping up ---------------------------------------------------------------------------------
+
+    @contextmanager
+    def _current(self, target: str) -> Iterator[TargetState]:
+        """The state of a target, with the events of all processes so far, under the lock."""
+        with self._lock:
+            self._catch_up()
+            yield self._target(target)
 
     def _target(self, name: str) -> TargetState:
         if name not in self._targets:
-            self._store.target(name)  # an error that says which there are
+            self.target(name)  # an error that says which there are
             self._prepare_targets()  # another process has added it
         return self._targets[name]
 
     def _catch_up(self) -> None:
         """Learn from all events since the last call, of this process or others."""
-        version = self._store.version()
-        if version != self._seen:
-            changed = {event.entry.target for event in self._store.events(max(self._seen, 0))}
-            for name, state in self._targets.items():
-                if self._seen < 0 or name in changed:
-                    state.target = self._store.target(name)
-                    state.update(self._store.answers(name))
-            self._seen = version
+        events = self._store.events(self._seen)
+        for name in {event.entry.target for event in events} & self._targets.keys():
+            self._targets[name].target = self.target(name)
+            self._targets[name].update(self._store.answers(name))
+        if events:
+            self._seen = events[-1].number
         self._request_fit()
 
     def _request_fit(self) -> None:
@@ -278,5 +251,6 @@ class LabelingSession:
     def _finish_fit(self, target: str, outcome: FullFit | str) -> None:
         with self._lock:
             if target in self._targets:
-                self._targets[target].adopt(outcome)
+                state = self._targets[target]
+                state.model.adopt(outcome, state.labels)
             self._request_fit()

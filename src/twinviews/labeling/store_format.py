@@ -55,21 +55,15 @@ class TableIdentity(NamedTuple):
     columns: tuple[str, ...]
 
 
-class OpenedFile(NamedTuple):
-    """A label file that has been opened."""
-
-    database: Database
-    sitting: int
-    last_event: int  # number of the last event before this sitting; 0 if there is none
-
-
 def label_file(table: Path) -> Path:
     """The path of a table's label file: beside the table."""
     return table.with_name(f"{table.name}.labels.sqlite")
 
 
-def open_label_file(path: Path, table: TableIdentity) -> OpenedFile:
-    """The label file of a table, made if it is not there, with a new sitting.
+def open_label_file(path: Path, table: TableIdentity) -> tuple[Database, int, int]:
+    """The label file of a table, made if it is not there.
+
+    With it come the number of a new sitting, and that of the last event before; 0 if there is none.
 
     Raises
     ------
@@ -83,11 +77,10 @@ def open_label_file(path: Path, table: TableIdentity) -> OpenedFile:
         with database.transaction():
             if not database.rows("SELECT 1 FROM sqlite_master"):
                 _create(database, table)
-            _check_format(database)
-            _check_table(database, table)
+            _check(database, table)
             # This also shows at once, not at the first label, whether the file can be written.
             sitting = database.insert("sittings", opened=current_time())
-            return OpenedFile(database, sitting, last_event(database))
+            return database, sitting, last_event(database)
     except BaseException:
         database.close()
         raise
@@ -116,49 +109,39 @@ def _create(database: Database, table: TableIdentity) -> None:
         database.insert("about", key=key, value=value)
 
 
-def _check_format(database: Database) -> None:
-    tables = {name for (name,) in database.rows("SELECT name FROM sqlite_master")}
-    if not {"about", "sittings", "targets", "events"} <= tables:
-        raise ValueError(
-            f"{database.path} is a database, but not one of labels. Move it away, or name another file."
-        )
-    found = _about(database, "format")
-    if found != _FORMAT:
-        raise ValueError(
-            f"{database.path} has format {found}, and this version of twinviews knows {_FORMAT}. Use "
-            f"the version that wrote it, or a newer one."
-        )
-
-
-def _check_table(database: Database, table: TableIdentity) -> None:
-    """Raise an error if the labels are of another table.
+def _check(database: Database, table: TableIdentity) -> None:
+    """Raise an error if it is not a label file, of another format or of another table.
 
     Columns of targets may come and go: a table in which labels were filled in is the same table.
     """
-    n_rows, columns = int(_about(database, "rows")), json.loads(_about(database, "columns"))
+    path, tables = database.path, {name for (name,) in database.rows("SELECT name FROM sqlite_master")}
+    if not {"about", "sittings", "targets", "events"} <= tables:
+        raise ValueError(
+            f"{path} is a database, but not one of labels. Move it away, or name another file."
+        )
+    about = dict(database.rows("SELECT key, value FROM about"))
+    if about.get("format") != _FORMAT:
+        raise ValueError(
+            f"{path} has format {about.get('format', 'unknown')}, and this version of twinviews knows "
+            f"{_FORMAT}. Use the version that wrote it, or a newer one."
+        )
+    n_rows = int(about["rows"])
     way_out = (
-        f"Labels belong to row numbers: bring that table back, or move {database.path.name} away to "
-        f"start again."
+        f"Labels belong to row numbers: bring that table back, or move {path.name} away to start again."
     )
     if n_rows != table.n_rows:
         raise ValueError(
-            f"{database.path} has labels of a table with {n_rows:,} rows, and {table.name} has "
+            f"{path} has labels of a table with {n_rows:,} rows, and {table.name} has "
             f"{table.n_rows:,}. {way_out}"
         )
     targets = {target.name for target in read_targets(database)}
-    theirs, ours = set(columns) - targets, set(table.columns) - targets
+    theirs, ours = set(json.loads(about["columns"])) - targets, set(table.columns) - targets
     if theirs != ours:
         name = min(theirs ^ ours)
         lacking = table.name if name in theirs else "the table that was labeled"
         raise ValueError(
-            f"{database.path} has labels of a table with other columns: {lacking} has no {name!r}. "
-            f"{way_out}"
+            f"{path} has labels of a table with other columns: {lacking} has no {name!r}. {way_out}"
         )
-
-
-def _about(database: Database, key: str) -> str:
-    found = database.rows("SELECT value FROM about WHERE key = ?", key)
-    return str(found[0][0]) if found else "unknown"
 
 
 def targets_in(path: Path) -> tuple[LabelTarget, ...]:

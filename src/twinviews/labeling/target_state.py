@@ -9,15 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from twinviews.active.acquisition import AcquisitionRule
-from twinviews.active.error_forecast import ErrorForecast
 from twinviews.active.learning_curve import LEAST_JUDGED
 from twinviews.labeling.candidate_rows import CandidateRows
 from twinviews.labeling.entries import Answer, Event, LabelTarget, Origin, Task, plain_label
-from twinviews.labeling.full_fit import FullFit, RowLabels, is_enough
-from twinviews.labeling.live_model import LiveModel
+from twinviews.labeling.live_model import LiveModel, RowLabels
 from twinviews.labeling.page_data import ErrorNow, Promise
-from twinviews.labeling.table_copy import TableCopy
-from twinviews.labeling.table_labels import table_labels
+from twinviews.labeling.table_copy import TableCopy, table_labels
 
 # The first labels are of rows drawn at random; from then on one row in five is, so that the error can
 # always be estimated.
@@ -40,15 +37,16 @@ class TargetState:
         rule: AcquisitionRule,
         seed: int,
     ) -> None:
-        self.target, self.candidates = target, candidates
-        self._table = table
+        self.target, self.table, self.candidates = target, table, candidates
+        self.events: Mapping[int, Event] = {}  # the last event of each row
+        self.answer_counts: Counter[Answer] = Counter()
         self._rng = np.random.default_rng()  # two tabs should get different rows
         self._encoded: dict[int, np.ndarray] = {}  # labeled rows as numbers
-        self._answers: Mapping[int, Event] = {}
-        self.answer_counts: Counter[Answer] = Counter()
+        self._answered: list[int] = []  # rows whose answer has not been cleared
         self._fitted: RowLabels | None = None  # labels of the last full fit that was begun
         self._table_rows, self._table_values = rows, values = table_labels(table, target)
-        self._is_labeled_in_table = np.isin(candidates.rows, rows)
+        # Places of the candidates that have no label in the table.
+        self._unlabeled = np.flatnonzero(~np.isin(candidates.rows, rows))
         some = np.sort(np.random.default_rng(seed).permutation(len(rows))[:_MOST_TABLE_LABELS])
         origin = np.full(len(some), "imported", dtype=object)
         self._table_labels = RowLabels(
@@ -56,108 +54,97 @@ class TargetState:
         )
         self.model = LiveModel(target.task, candidates.X, rule)
         self.labels = self._table_labels
-        self._free = self._not_answered()
 
     # --- labels -------------------------------------------------------------------------------------
 
-    def update(self, answers: Mapping[int, Event]) -> None:
+    def update(self, events: Mapping[int, Event]) -> None:
         """Learn from the last event of each row; a cleared answer is none."""
-        self._answers = {row: event for row, event in answers.items() if event.entry.answer != "clear"}
-        self.answer_counts = Counter(event.entry.answer for event in self._answers.values())
+        self.events = events
+        self._answered = [row for row, event in events.items() if event.entry.answer != "clear"]
+        self.answer_counts = Counter(events[row].entry.answer for row in self._answered)
         self.labels = self._labels()
-        self._free = self._not_answered()
         self.model.learn(self.labels)
 
     def _labels(self) -> RowLabels:
-        events = sorted(
-            (event for event in self._answers.values() if event.entry.answer == "label"),
-            key=lambda event: event.number,
-        )
-        new = [event.entry.row for event in events if event.entry.row not in self._encoded]
-        if new:
-            found = self.candidates.encode(self._table.rows(new))
-            self._encoded.update(zip(new, found, strict=True))
         # An answer here replaces the label that the table has.
-        kept = np.array(
-            [row not in self._answers for row in self._table_labels.rows.tolist()], dtype=bool
-        )
+        kept = ~np.isin(self._table_labels.rows, self._answered)
         own = RowLabels(*(part[kept] for part in self._table_labels))
-        if not events:
+        events = sorted(self.events.values(), key=lambda event: event.number)
+        entries = [event.entry for event in events if event.entry.answer == "label"]
+        if not entries:
             return own
-        rows = np.array([event.entry.row for event in events])
-        X = np.array([self._encoded[row] for row in rows.tolist()])
-        y = np.array([event.entry.value for event in events], dtype=own.y.dtype)
-        origin = np.array([event.entry.origin for event in events], dtype=object)
-        ours = RowLabels(rows, X, y, origin)
+        rows = [entry.row for entry in entries]
+        if new := [row for row in rows if row not in self._encoded]:
+            encoded = self.candidates.encode(self.table.rows(new))
+            self._encoded.update(zip(new, encoded, strict=True))
+        ours = RowLabels(
+            np.array(rows),
+            np.array([self._encoded[row] for row in rows]),
+            np.array([entry.value for entry in entries], dtype=own.y.dtype),
+            np.array([entry.origin for entry in entries], dtype=object),
+        )
         return RowLabels(*(np.concatenate(pair) for pair in zip(own, ours, strict=True)))
 
-    def table_label(self, row: int) -> float | str | None:
-        """The label of a row in the table itself."""
+    def answer_to(self, row: int) -> tuple[Answer | None, float | str | None]:
+        """The answer in force and its value; without one, the label that the table has."""
+        event = self.events.get(row)
+        if event is not None and event.entry.answer != "clear":
+            return event.entry.answer, event.entry.value
         place = int(np.searchsorted(self._table_rows, row))  # which are increasing
-        found = place < len(self._table_rows) and self._table_rows[place] == row
-        return plain_label(self._table_values[place]) if found else None
+        if place < len(self._table_rows) and self._table_rows[place] == row:
+            return "label", plain_label(self._table_values[place])
+        return None, None
 
     def target_with_classes(self) -> LabelTarget:
         """The target with all classes that occur, which the page offers."""
         if self.target.task == "regression":
             return self.target
-        return replace(
-            self.target, classes=tuple(dict.fromkeys([*self.target.classes, *self.labels.y]))
-        )
+        classes = dict.fromkeys([*self.target.classes, *self.labels.y])
+        return replace(self.target, classes=tuple(classes))
 
     @property
     def n_labeled(self) -> int:
         """The number of labels: of answers, and of the table where there is no answer."""
-        replaced = sum(self.table_label(row) is not None for row in self._answers)
-        return self.answer_counts["label"] + len(self._table_rows) - replaced
+        kept = ~np.isin(self._table_rows, self._answered)
+        return self.answer_counts["label"] + int(kept.sum())
 
     # --- rows to label next -------------------------------------------------------------------------
 
-    def _not_answered(self) -> np.ndarray:
-        """Places of the candidates without an answer or a label."""
-        answered = np.isin(self.candidates.rows, list(self._answers))
-        return np.flatnonzero(~(answered | self._is_labeled_in_table))
-
     def next_rows(self, k: int, besides: Collection[int]) -> list[tuple[int, Origin]]:
         """k rows of the table and how they were chosen; fewer if no more are left."""
-        free = self._free
-        if besides:
-            free = free[~np.isin(self.candidates.rows[free], list(besides))]
+        candidates, taken = self.candidates.rows, [*self._answered, *besides]
+        free = self._unlabeled[~np.isin(candidates[self._unlabeled], taken)]
         n_random = self._due_at_random(min(k, len(free)))
         drawn = self._rng.choice(free, n_random, replace=False)
-        found: list[tuple[int, Origin]] = [(int(self.candidates.rows[one]), "random") for one in drawn]
+        chosen = np.empty(0, dtype=np.intp)
         others = free[~np.isin(free, drawn)]
         if k > n_random and len(others):
             chosen = self.model.choose(others, min(k - n_random, len(others)), self._rng)
-            found += [(int(self.candidates.rows[one]), "suggested") for one in chosen]
-        if len(found) < k:
-            found += self._other_rows(k - len(found), {*besides, *(row for row, _ in found)})
+        found: list[tuple[int, Origin]] = [(int(row), "random") for row in candidates[drawn]]
+        found += [(int(row), "suggested") for row in candidates[chosen]]
+        if len(found) < k:  # all candidates are answered, so any rows of the table
+            left = np.setdiff1d(np.arange(self.table.n_rows), self._table_rows)
+            left = left[~np.isin(left, [*taken, *(row for row, _ in found)])]
+            more = self._rng.choice(left, min(k - len(found), len(left)), replace=False)
+            found += [(int(row), "random") for row in more]
         return found
+
+    @property
+    def _is_beginning(self) -> bool:
+        return self.model.full_fit is None or self.labels.n_labels < FIRST_AT_RANDOM
 
     def _due_at_random(self, k: int) -> int:
         """How many of the next k rows are drawn at random."""
-        if self.model.full_fit is None or self.labels.n_labels < FIRST_AT_RANDOM:
+        if self._is_beginning:
             return k
-        from_page = np.isin(self.labels.origin, ("random", "suggested"))
-        later = self.labels.random[FIRST_AT_RANDOM:][from_page[FIRST_AT_RANDOM:]]
-        return min(k, max(0, (len(later) + k) // ONE_IN - int(later.sum())))
-
-    def _other_rows(self, k: int, besides: Collection[int]) -> list[tuple[int, Origin]]:
-        """Random rows of the whole table, for when all candidates are answered."""
-        n = self._table.n_rows
-        free = np.ones(n, dtype=bool)
-        free[self._table_rows] = False
-        free[list(self._answers)] = False
-        free[[row for row in besides if 0 <= row < n]] = False
-        left = np.flatnonzero(free)
-        return [
-            (int(row), "random") for row in self._rng.choice(left, min(k, len(left)), replace=False)
-        ]
+        later = self.labels.origin[FIRST_AT_RANDOM:]
+        n_random, n_suggested = (later == "random").sum(), (later == "suggested").sum()
+        return min(k, max(0, int((n_random + n_suggested + k) // ONE_IN - n_random)))
 
     def reason(self, row: int, origin: Origin) -> str:
         """Why the page shows this row."""
         if origin == "random":
-            if self.model.full_fit is None or self.labels.n_labels < FIRST_AT_RANDOM:
+            if self._is_beginning:
                 return "drawn at random, as the first rows are"
             return f"drawn at random, as one row in {ONE_IN} is, to estimate the error"
         if origin == "chosen":
@@ -165,7 +152,8 @@ class TargetState:
         place = self.candidates.place_of(row)
         if self.model.full_fit is None or place is None:
             return "suggested"
-        share = self.model.share_more_certain(place)
+        uncertainty = self.model.full_fit.uncertainty
+        share = min(float(np.mean(uncertainty < uncertainty[place])), 0.99)
         if share < 0.5:
             return "the most useful of some random rows, according to the model"
         return f"the model is less certain about it than about {share:.0%} of the rows"
@@ -174,7 +162,7 @@ class TargetState:
 
     def fit_is_due(self) -> bool:
         """Whether a full fit should be made now."""
-        if self.candidates.encoder is None or not is_enough(self.labels):
+        if self.candidates.encoder is None or not self.labels.are_enough:
             return False
         n, last = self.labels.n_labels, self._fitted
         if last is None:
@@ -190,38 +178,21 @@ class TargetState:
         self._fitted = self.labels
         return self.labels
 
-    def adopt(self, outcome: FullFit | str) -> None:
-        """Use a full fit, or remember why there is none."""
-        if isinstance(outcome, str):
-            self.model.failure = outcome
-        else:
-            self.model.adopt(outcome, self.labels)
-
-    @property
-    def _forecast(self) -> ErrorForecast | None:
-        return None if self.model.full_fit is None else self.model.full_fit.forecast
-
-    def curve(self) -> tuple[ErrorNow, ...]:
-        """The learning curve; empty if there is none yet."""
-        if self._forecast is None:
-            return ()
-        found = zip(self._forecast.labels.tolist(), self._forecast.curve, strict=True)
-        return tuple(ErrorNow(n, *map(float, estimate)) for n, estimate in found)
-
-    def promises(self) -> tuple[Promise, ...]:
-        """The errors to expect with more labels."""
-        if self._forecast is None:
-            return ()
-        now = self._forecast.now.value
-        found = zip(self._forecast.more.tolist(), self._forecast.promised, strict=True)
-        return tuple(
-            Promise(more, value, lower, upper, _promise_text(more, now, value, self.target.task))
-            for more, (value, lower, upper) in found
+    def error(self) -> tuple[float | None, tuple[ErrorNow, ...], tuple[Promise, ...]]:
+        """The error without a model, the learning curve, and the errors to expect with more labels."""
+        found = None if self.model.full_fit is None else self.model.full_fit.forecast
+        if found is None:
+            return None, (), ()
+        now, task = found.now.value, self.target.task
+        curve = tuple(
+            ErrorNow(n, *map(float, error))
+            for n, error in zip(found.labels.tolist(), found.curve, strict=True)
         )
-
-    def baseline(self) -> float | None:
-        """The error without a model."""
-        return None if self._forecast is None else self._forecast.baseline
+        promises = tuple(
+            Promise(more, *error, _promise_text(more, now, error.value, task))
+            for more, error in zip(found.more.tolist(), found.promised, strict=True)
+        )
+        return found.baseline, curve, promises
 
     def model_status(self, busy: bool) -> str:
         """What the model has learned from, or why there is none."""
