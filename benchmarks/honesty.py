@@ -6,7 +6,7 @@
 Sets are the contest's. In each draw n random rows keep their labels, all the others are unlabeled rows
 of the table, as a user has them, and their hidden labels are the truth. Labels are nested: those of n
 are among those of every larger n. What is finished is kept in the output folder, and a run that is
-stopped goes on from there. Ten draws of all sets take an hour of two cores, so `make bench` leaves it out.
+stopped goes on from there. Ten draws of all sets take an hour of two cores: it is not in `make bench`.
 """
 
 import argparse
