@@ -28,7 +28,7 @@ def solve(Z, Y, weight, penalty, intercept):
 
 def left_out(Z, Y, weight, penalty, intercept):
     factor = labeled_factor([(Z, Y, weight)], intercept=intercept)
-    return leave_one_out(factor, penalty, [(Z, Y, weight)], n=len(Z), intercept=intercept)
+    return leave_one_out(factor, penalty, [(Z, Y, weight)])
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -107,27 +107,29 @@ def test_leave_one_out_with_weights_keeps_the_sum_of_the_penalty():
 def test_the_fast_solution_is_the_careful_one(n, p, least, equal, intercept):
     Z, Y, weight = problem(8, n, p, equal=equal)
     penalty = least * 10.0 ** np.linspace(0, 4, p)
-    fast = solve_ridge(lambda: iter([LabeledBlock(Z, Y, weight)]), penalty, n=n, intercept=intercept)
+    block = LabeledBlock(Z, Y, weight)
+    fast, predicted = solve_ridge(lambda: iter([block]), penalty, n=n, intercept=intercept)
     careful = solve(Z, Y, weight, penalty, intercept)
-    assert_allclose(fast.fit.coef, careful.coef, rtol=1e-8, atol=1e-9)
-    assert_allclose(fast.fit.intercept, careful.intercept, rtol=1e-8, atol=1e-9)
-    assert_allclose(fast.left_out, left_out(Z, Y, weight, penalty, intercept), rtol=1e-8, atol=1e-8)
+    assert_allclose(fast.coef, careful.coef, rtol=1e-8, atol=1e-9)
+    assert_allclose(fast.intercept, careful.intercept, rtol=1e-8, atol=1e-9)
+    assert_allclose(predicted, left_out(Z, Y, weight, penalty, intercept), rtol=1e-8, atol=1e-8)
 
 
 @pytest.mark.parametrize("cut", [1, 10, 30])
 def test_labels_in_blocks_give_the_solution_of_all_at_once(cut):
     Z, Y, weight = problem(9, 30, 6)
     penalty = np.full(6, 0.1)
-    at_once = solve_ridge(lambda: iter([LabeledBlock(Z, Y, weight)]), penalty, n=30, intercept=True)
+    block = LabeledBlock(Z, Y, weight)
+    at_once, predicted = solve_ridge(lambda: iter([block]), penalty, n=30, intercept=True)
 
     def blocks():
         for start in range(0, 30, cut):
             rows = slice(start, start + cut)
             yield LabeledBlock(Z[rows], Y[rows], weight[rows])
 
-    parts = solve_ridge(blocks, penalty, n=30, intercept=True)
-    assert_allclose(parts.fit.coef, at_once.fit.coef, rtol=1e-9)
-    assert_allclose(parts.left_out, at_once.left_out, rtol=1e-9)
+    parts, in_parts = solve_ridge(blocks, penalty, n=30, intercept=True)
+    assert_allclose(parts.coef, at_once.coef, rtol=1e-9)
+    assert_allclose(in_parts, predicted, rtol=1e-9)
 
 
 def test_a_row_that_alone_determines_a_coefficient_cannot_be_left_out():

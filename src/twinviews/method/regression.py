@@ -45,6 +45,8 @@ class LabeledFactor(NamedTuple):
     S: np.ndarray  # (q, t)
     z_mean: np.ndarray  # (p,)
     y_mean: np.ndarray  # (t,)
+    n: int  # labeled rows
+    intercept: bool
 
 
 class RidgeFit(NamedTuple):
@@ -52,28 +54,22 @@ class RidgeFit(NamedTuple):
     intercept: np.ndarray  # (t,)
 
 
-class RidgeSolution(NamedTuple):
-    fit: RidgeFit
-    left_out: np.ndarray  # (n, t) prediction of each row by the fit without it
-
-
 def solve_ridge(
     blocks: Callable[[], Iterable[LabeledBlock]], penalty: np.ndarray, *, n: int, intercept: bool
-) -> RidgeSolution:
-    """The minimiser and its leave-one-out predictions, by the fastest accurate method."""
+) -> tuple[RidgeFit, np.ndarray]:
+    """The minimiser and its (n, t) leave-one-out predictions, by the fastest accurate method."""
     first = next(iter(blocks()))
     if len(first.weight) == n:
         solution = _solve_by_products(*first, penalty, intercept=intercept)
         if solution is not None:
             return solution
     factor = labeled_factor(blocks(), intercept=intercept)
-    left_out = leave_one_out(factor, penalty, blocks(), n=n, intercept=intercept)
-    return RidgeSolution(penalised_ridge(factor, penalty), left_out)
+    return penalised_ridge(factor, penalty), leave_one_out(factor, penalty, blocks())
 
 
 def _solve_by_products(
     Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, penalty: np.ndarray, *, intercept: bool
-) -> RidgeSolution | None:
+) -> tuple[RidgeFit, np.ndarray] | None:
     """The same from A^T A or A A^T, whichever is smaller, where that is safe.
 
     A (n, p) holds the centred features, each divided by the root of its penalty, so that the penalty
@@ -109,7 +105,7 @@ def _solve_by_products(
         rest = kappa * (np.diag(dpotri(factor[0])[0]) - constant)
     coef /= root_penalty[:, None]
     left_out = Y - residual / (root_weight * _freedom(rest)[:, None])
-    return RidgeSolution(RidgeFit(coef, y_mean - z_mean @ coef), left_out)
+    return RidgeFit(coef, y_mean - z_mean @ coef), left_out
 
 
 def _cholesky(products: np.ndarray, ridge: float) -> tuple[np.ndarray, bool]:
@@ -124,16 +120,14 @@ def labeled_factor(blocks: Iterable[LabeledBlock], *, intercept: bool) -> Labele
     row and what remains is the factor of the centred columns.
     """
     factor = np.zeros((0, 0))
-    p = t = 0
+    n = p = 0
     for Z, Y, weight in blocks:
-        p, t = Z.shape[1], Y.shape[1]
+        n, p = n + len(Z), Z.shape[1]
         rows = np.sqrt(weight)[:, None] * np.hstack([np.ones((len(Z), 1)), Z, Y])
-        factor = _triangle(np.vstack([factor.reshape(-1, 1 + p + t), rows]))
-    if not intercept:
-        zero = np.zeros(p + t)
-        return LabeledFactor(factor[:, 1 : 1 + p], factor[:, 1 + p :], zero[:p], zero[p:])
-    means = factor[0, 1:] / factor[0, 0]
-    return LabeledFactor(factor[1:, 1 : 1 + p], factor[1:, 1 + p :], means[:p], means[p:])
+        factor = triangle(np.vstack([factor.reshape(-1, rows.shape[1]), rows]))
+    means = factor[0, 1:] / factor[0, 0] if intercept else np.zeros(factor.shape[1] - 1)
+    R, S = np.hsplit(factor[int(intercept) :, 1:], [p])
+    return LabeledFactor(R, S, means[:p], means[p:], n, intercept)
 
 
 def penalised_ridge(factor: LabeledFactor, penalty: np.ndarray) -> RidgeFit:
@@ -144,56 +138,40 @@ def penalised_ridge(factor: LabeledFactor, penalty: np.ndarray) -> RidgeFit:
 
 
 def leave_one_out(
-    factor: LabeledFactor,
-    penalty: np.ndarray,
-    blocks: Iterable[LabeledBlock],
-    *,
-    n: int,
-    intercept: bool,
+    factor: LabeledFactor, penalty: np.ndarray, blocks: Iterable[LabeledBlock]
 ) -> np.ndarray:
-    """(n, t) prediction of each of the n rows by the fit without it; NaN where there is no such fit.
+    """(rows, t) prediction of each of the rows by the fit without it; NaN where there is no such fit.
 
     With leverage h_i, the residual of row i when it is left out is its residual over 1 - h_i.
     """
-    root = _penalised_root(factor, (1 - 1 / n) * penalty)
+    root = _penalised_root(factor, (1 - 1 / factor.n) * penalty)
     predictions = []
     for Z, Y, weight in blocks:
         T = root.inverse_transposed((Z - factor.z_mean).T).T
-        leverage = weight * (np.square(T).sum(axis=1) + intercept)
+        leverage = weight * (np.square(T).sum(axis=1) + factor.intercept)
         residual = Y - factor.y_mean - T @ root.labels
         predictions.append(Y - residual / _freedom(1 - leverage)[:, None])
     return np.concatenate(predictions)
 
 
-class LeftOutFits(NamedTuple):
-    """The fits of one target without each of some rows: x -> z(x)^T coef + intercept, a column each."""
-
-    coef: np.ndarray  # (p, m)
-    intercept: np.ndarray  # (m,)
-    residual: np.ndarray  # (m,) of the left-out row by the fit without it
-
-
 def left_out_fits(
     block: LabeledBlock, penalty: np.ndarray, *, some: int, intercept: bool
-) -> LeftOutFits:
-    """Of the first ``some`` rows.
+) -> tuple[RidgeFit, np.ndarray]:
+    """The fits of one target without each of the first ``some`` rows, a column each; their residuals.
 
     To leave row i out changes the fit by its left-out residual times its influence,
     w_i (Z^T W Z + penalty)^(-1) z_i.
     """
-    Z, Y, weight = block
-    n = len(Y)
     factor = labeled_factor([block], intercept=intercept)
-    smaller = (1 - 1 / n) * penalty
-    root = _penalised_root(factor, smaller)
+    smaller = (1 - 1 / factor.n) * penalty
     coef, constant = penalised_ridge(factor, smaller)
-    left_out = leave_one_out(factor, penalty, [block], n=n, intercept=intercept)
-    residual = (Y - left_out)[:some, 0]
-    influence = root.inverse(root.inverse_transposed((Z[:some] - factor.z_mean).T))
-    pull = weight[:some] * residual
-    coefs = coef - influence * pull
-    change = factor.z_mean @ (influence * pull) - intercept * pull
-    return LeftOutFits(coefs, constant + change, residual)
+    root = _penalised_root(factor, smaller)
+    Z, Y, weight = first = LabeledBlock(*(part[:some] for part in block))
+    residual = (Y - leave_one_out(factor, penalty, [first]))[:, 0]
+    pull = weight * residual
+    change = root.inverse(root.inverse_transposed((Z - factor.z_mean).T)) * pull
+    constants = constant + (factor.z_mean @ change - intercept * pull)
+    return RidgeFit(coef - change, constants), residual
 
 
 class _Root(NamedTuple):
@@ -220,7 +198,7 @@ def _penalised_root(factor: LabeledFactor, penalty: np.ndarray) -> _Root:
     p, t = len(penalty), factor.S.shape[1]
     stacked = np.vstack([factor.R, np.diag(np.sqrt(penalty))])
     labels = np.vstack([factor.S, np.zeros((p, t))])
-    both = _triangle(np.hstack([stacked, labels]))
+    both = triangle(np.hstack([stacked, labels]))
     U = both[:p, :p]
     diagonal = np.abs(np.diag(U))
     if p > 0 and diagonal.min() > 1e-14 * diagonal.max():
@@ -230,7 +208,7 @@ def _penalised_root(factor: LabeledFactor, penalty: np.ndarray) -> _Root:
     return _Root(None, Wt[kept].T / s[kept], V[:, kept].T @ labels)
 
 
-def _triangle(A: np.ndarray) -> np.ndarray:
+def triangle(A: np.ndarray) -> np.ndarray:
     """R of A = QR."""
     R: np.ndarray = np.linalg.qr(A, mode="r")  # type: ignore[assignment]  # NumPy's hints miss the mode
     return R
