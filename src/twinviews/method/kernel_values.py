@@ -45,10 +45,7 @@ def distance_columns(Y: Rows, sigma: float, profile: Profile, *, always_mend: bo
         return SparseDistanceColumns(profile, always_mend, sigma, U, row_squares(U))
     centre = np.asarray(np.mean(Y, axis=0, dtype=np.float64))
     U = (Y - centre) / sigma
-    right = np.empty((U.shape[1] + 2, len(U)))
-    right[:-2] = U.T
-    right[-2] = -0.5
-    right[-1] = -0.5 * row_squares(U)
+    right = np.vstack([U.T, np.full(len(U), -0.5), -0.5 * row_squares(U)])
     return DistanceColumns(profile, always_mend, sigma, centre, right)
 
 
@@ -133,9 +130,9 @@ def squared_distances(U: Rows, V: Rows, row: np.ndarray, column: np.ndarray) -> 
 
 def product_columns(Y: Rows, sigma: float, profile: Profile, *, unit_length: bool) -> Columns:
     """Columns of a kernel of u . u', or of the cosine of their angle; ``profile`` works in place."""
-    if unit_length:  # the angle does not depend on sigma
-        return ProductColumns(profile, _to_unit_length(Y).T, unit_length)
-    return ProductColumns(profile, (Y.astype(np.float64) / sigma**2).T, unit_length)
+    # The angle does not depend on sigma.
+    V = _to_unit_length(Y) if unit_length else Y.astype(np.float64) / sigma**2
+    return ProductColumns(profile, V.T, unit_length)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ left-out row is counted at the mean weight in that factor.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -126,17 +127,9 @@ class _Root(NamedTuple):
     nothing but the penalty holds, and a small penalty would make much of it.
     """
 
-    triangular: np.ndarray | None
-    left: np.ndarray  # used when there is no triangular root: left @ left.T is the pseudo-inverse
+    inverse: Callable[[np.ndarray], np.ndarray]
+    inverse_transposed: Callable[[np.ndarray], np.ndarray]
     labels: np.ndarray  # (k, t) inverse_transposed(R^T S)
-
-    def inverse(self, B: np.ndarray) -> np.ndarray:
-        return self.left @ B if self.triangular is None else solve_triangular(self.triangular, B)
-
-    def inverse_transposed(self, B: np.ndarray) -> np.ndarray:
-        if self.triangular is None:
-            return self.left.T @ B
-        return solve_triangular(self.triangular, B, trans=1)
 
 
 def _penalised_root(factor: LabeledFactor, penalty: np.ndarray) -> _Root:
@@ -147,10 +140,13 @@ def _penalised_root(factor: LabeledFactor, penalty: np.ndarray) -> _Root:
     U = both[:p, :p]
     diagonal = np.abs(np.diag(U))
     if p > 0 and diagonal.min() > 1e-14 * diagonal.max():
-        return _Root(U, U, both[:p, p:])
+        solve = partial(solve_triangular, U)
+        return _Root(solve, partial(solve, trans=1), both[:p, p:])
     V, s, Wt = np.linalg.svd(stacked, full_matrices=False)
     kept = s > len(stacked) * np.finfo(float).eps * s.max(initial=0)
-    return _Root(None, Wt[kept].T / s[kept], V[:, kept].T @ labels)
+    pseudo_inverse = Wt[kept].T / s[kept]
+    turned = V[:, kept].T @ labels
+    return _Root(partial(np.matmul, pseudo_inverse), partial(np.matmul, pseudo_inverse.T), turned)
 
 
 def triangle(A: np.ndarray) -> np.ndarray:
@@ -178,8 +174,7 @@ def ridge_path_errors(
     One eigendecomposition of Z^T W Z + penalty serves them all. It is accurate enough to choose by;
     the error that is reported comes from :func:`leave_one_out`.
     """
-    n, t = Y.shape
-    kappa = 1 - 1 / n
+    kappa = 1 - 1 / len(Y)
     Zc, Yc = _centred(Z, weight, intercept), _centred(Y, weight, intercept)
     weighted = weight[:, None] * Zc
     S = Zc.T @ weighted
@@ -190,9 +185,7 @@ def ridge_path_errors(
     seen = curvature > 1e-14 * curvature.max(initial=0)
     inverse = np.divide(1, curvature, out=np.zeros_like(curvature), where=seen)
     b = Q.T @ (weighted.T @ Yc)  # (p, t)
-    r = len(ridges)
-    shrunk = (inverse[:, :, None] * b[:, None, :]).reshape(len(alpha), r * t)
-    fitted = (T @ shrunk).reshape(n, r, t)
+    fitted = np.tensordot(T, inverse[:, :, None] * b[:, None, :], axes=1)  # (n, ridges, t)
     leverage = weight[:, None] * (np.square(T) @ inverse + intercept)
     errors = (Yc[:, None, :] - fitted) / _freedom(1 - leverage)[:, :, None]
     return np.einsum("i,irt->rt", weight, np.square(errors))

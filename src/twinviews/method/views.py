@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from twinviews.method.kernel_values import Columns, Rows
 from twinviews.method.kernels import DistanceKernel, Kernel
@@ -147,7 +146,7 @@ class FourierColumns:
     n_components: Annotated[int, ">= 1"]  # M, features per view
 
     def __call__(self, X: Rows) -> np.ndarray:
-        angles = np.asarray(X @ self.frequencies) if sparse.issparse(X) else X @ self.frequencies
+        angles = np.asarray(X @ self.frequencies)
         angles += self.phases
         np.cos(angles, out=angles)
         angles *= np.sqrt(2 / self.n_components)
