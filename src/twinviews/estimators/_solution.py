@@ -11,7 +11,7 @@ import numpy as np
 from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.regression import LabeledBlock, left_out_fits
 from twinviews.method.uncertainty import MOST_LEFT_OUT, LeftOut, PredictiveVariance
-from twinviews.method.views import Readout, View, root_of_inverse_root
+from twinviews.method.views import Readout, View
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,8 @@ class Solution:
 def features_of_landmarks(view: View, problem: LabeledProblem) -> np.ndarray:
     """(., r) the features of all distinct labeled rows, which are the last landmarks of the view.
 
-    In the product of kernel values and W, small eigenvalues would be lost to rounding.
+    With W = V D^(-1/2) they are V D^(1/2). In the product of kernel values and W, what an eigenvector
+    of a small eigenvalue has left would be lost to rounding.
     """
-    return root_of_inverse_root(view.W[-problem.distinct.shape[0] :])
+    W = view.W[-problem.distinct.shape[0] :]
+    return W / np.square(W).sum(axis=0)

@@ -90,14 +90,6 @@ def inverse_root(K: np.ndarray, *, rcond: float) -> np.ndarray:
     return V[:, kept] / np.sqrt(d[kept])
 
 
-def root_of_inverse_root(W: np.ndarray) -> np.ndarray:
-    """(m, r) V D^(1/2) from W = V D^(-1/2): the features of the landmarks, which are K W.
-
-    In that product what an eigenvector of a small eigenvalue has left is drowned in rounding.
-    """
-    return W / np.square(W).sum(axis=0)
-
-
 def eigenfunctions(
     kernel: Kernel, rows: Rows, share: np.ndarray, sigma: float, most: int
 ) -> tuple[View, np.ndarray]:
