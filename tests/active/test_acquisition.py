@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chisquare
 
 from twinviews.active.acquisition import best_of_handfuls, condition_on
-from twinviews.method.predictive_variance import PredictiveVariance
+from twinviews.method.uncertainty import PredictiveVariance
 
 SHAPES = {"n": st.integers(1, 12), "p": st.integers(1, 8), "seed": st.integers(0, 10_000)}
 

@@ -11,6 +11,10 @@ import twinviews.method.kernels
 import twinviews.method.neighbor_graph
 from conftest import make
 from twinviews import ExactSSSLRegressor, KRRRegressor, LapRLSRegressor, SSSLRegressor
+from twinviews.estimators._solution import features_of_landmarks
+from twinviews.method.kernels import find_kernel
+from twinviews.method.views import nystroem_view
+from twinviews.passes.labeled_rows import LabeledRows
 
 SIGMA = 2.0
 GAMMA = 1 / (2 * SIGMA**2)
@@ -149,3 +153,17 @@ def test_what_cannot_fit_in_memory_is_refused_with_its_size(name, table, monkeyp
 
 def test_available_memory_is_a_real_number_of_bytes():
     assert 2**20 < twinviews._system.memory.available_bytes() < 2**50
+
+
+def test_the_features_of_landmarks_are_known_without_a_product():
+    """V D^(1/2): what K times V D^(-1/2) is, but for the rounding of that product."""
+    X = np.random.default_rng(5).uniform(-1, 1, size=(12, 2))
+    X[1] = X[0] + 1e-5
+    labeled = LabeledRows.of(X, np.ones((12, 1)))
+    (problem,) = labeled.problems(labeled.labels)
+    view = nystroem_view(find_kernel("gaussian"), problem.distinct, 0.2, rcond=1e-13)
+    K, W = view.columns(problem.distinct), view.W
+    Z = features_of_landmarks(view, problem)
+    assert_allclose(Z, K @ W, atol=1e-9)
+    assert_allclose(Z @ Z.T, K, atol=1e-14)
+    assert_allclose(Z.T @ Z, np.diag(1 / np.square(W).sum(axis=0)), atol=1e-14)

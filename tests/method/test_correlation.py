@@ -102,7 +102,6 @@ def test_variances_are_kept_relative_to_the_largest(scale):
     C = scale * turn @ np.diag([1e-9, 1e-7, 1.0]) @ turn.T
     factors = whitening_factors(C)
     assert_allclose(factors.s, scale * np.array([1e-7, 1.0]), rtol=1e-6)
-    assert len(whitening_factors(C, rcond=1e-5).s) == 1
 
 
 def test_what_has_no_variance_has_no_directions():
@@ -127,10 +126,9 @@ def test_identical_views_agree_fully_and_no_more():
 def test_directions_that_the_views_hardly_agree_on_are_dropped():
     correlations = np.array([0.9, 2e-4, 5e-5])
     eye = whitening_factors(np.eye(3))
-    assert_allclose(canonical_correlation(eye, np.diag(correlations), eye).correlations, [0.9, 2e-4])
-    few = canonical_correlation(eye, np.diag(correlations), eye, smallest=0.5)
-    assert_allclose(few.correlations, [0.9])
-    assert_allclose(np.abs(few.B2), [[1], [0], [0]], atol=1e-12)
+    few = canonical_correlation(eye, np.diag(correlations), eye)
+    assert_allclose(few.correlations, [0.9, 2e-4])
+    assert_allclose(np.abs(few.B2), [[1, 0], [0, 1], [0, 0]], atol=1e-12)
 
 
 def test_the_largest_entry_of_a_direction_is_positive(blocks):

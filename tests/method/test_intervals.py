@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_diabetes
 
 from twinviews import KRRRegressor, RFFRegressor, SSSLRegressor, XNVRegressor
-from twinviews.method.intervals import LeftOut, deviation, interval_ends
+from twinviews.method.uncertainty import LeftOut, deviation, interval_ends
 
 FORMULA = {"sigma": 2.0, "ridge": 1e-3}
 

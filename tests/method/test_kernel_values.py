@@ -67,15 +67,12 @@ def test_many_pairs_that_coincide_are_mended_in_parts(monkeypatch):
 
 def test_mending_leaves_what_is_apart_alone():
     q = np.array([[-1e-12, -3.0], [0.5, -2.0]])
-    asked = []
-
-    def differences(row, column):
-        asked.extend(zip(row.tolist(), column.tolist(), strict=True))
-        return np.full((len(row), 2), 0.25)
-
-    mend_close(q, np.array([1.0, 1.0]), np.array([1.0, 1.0]), differences, 2)
-    assert asked == [(0, 0), (1, 0)]
+    U, V = np.zeros((2, 2)), np.array([[0.25, 0.25], [7.0, 7.0]])
+    mend_close(q, U, np.ones(2), V, np.ones(2), always=True)
     assert_array_equal(q, [[-0.0625, -3.0], [-0.0625, -2.0]])
+    unharmed = np.array([[-1e-12, -3.0], [0.5, -2.0]])
+    mend_close(unharmed, U, np.ones(2), V, np.ones(2), always=False)
+    assert_array_equal(unharmed, [[-1e-12, -3.0], [0.5, -2.0]])
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])

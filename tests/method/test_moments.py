@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from twinviews.method.landmarks import row_priorities
-from twinviews.method.moments import Moments, view_covariances
-from twinviews.method.sketch import sketch_rows
+from twinviews.method.moments import Moments, sketch_rows, view_covariances
 from twinviews.passes.second_pass import moments_of
 from twinviews.tables import Block
 

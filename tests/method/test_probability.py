@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
-from twinviews.method.probability import calibrated_scale, class_log_probabilities, class_shares
+from twinviews.method.uncertainty import calibrated_scale, class_log_probabilities, class_shares
 
 
 def test_two_classes_are_a_logistic_curve():

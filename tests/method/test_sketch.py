@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 from scipy.linalg import hadamard
 
 from twinviews.method.landmarks import row_priorities
-from twinviews.method.sketch import hadamard_transform, sketch_rows
+from twinviews.method.moments import hadamard_transform, sketch_rows
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 8, 13, 64, 100])

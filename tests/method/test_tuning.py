@@ -1,14 +1,12 @@
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
-from twinviews.method.correlation import canonical_correlation, whitening_factors
 from twinviews.method.regression import labeled_factor, leave_one_out
 from twinviews.method.tuning import (
     SIGMA_FACTORS,
     SIGMA_REFINEMENTS,
     Candidate,
-    canonical_bases,
     choose_penalty,
     choose_sigma,
     relative_error,
@@ -33,7 +31,7 @@ def left_out_error(problem, penalty, intercept):
     """Sum over targets of the error over the variance, by leave-one-out of each fit itself."""
     block = (problem.X, problem.Y, problem.weight)
     factor = labeled_factor([block], intercept=intercept)
-    predicted = leave_one_out(factor, penalty, [block], n=len(problem.Y), intercept=intercept)
+    predicted = leave_one_out(factor, penalty, [block])
     errors = problem.weight @ np.square(problem.Y - predicted)
     return (errors / np.var(problem.Y, axis=0)).sum()
 
@@ -87,19 +85,6 @@ def test_a_constant_target_decides_nothing():
     labeled = LabeledRows.of(X, Y)
     (problem,) = labeled.problems(labeled.labels)
     assert_allclose(relative_error(np.array([[1.25, 7.0, 7.0]]), problem), [1.0])
-
-
-def test_bases_are_those_of_each_ridge():
-    rng = np.random.default_rng(0)
-    Z1, Z2 = rng.normal(size=(50, 3)), rng.normal(size=(50, 4))
-    Z2[:, 0] += Z1[:, 0]
-    first, second = (whitening_factors(Z.T @ Z / 50) for Z in (Z1, Z2))
-    found = dict(canonical_bases(first, Z1.T @ Z2 / 50, second, [1e-3, 0.5]))
-    assert list(found) == [1e-3, 0.5]
-    for rho, basis in found.items():
-        expected = canonical_correlation(first, Z1.T @ Z2 / 50, second, correlation_ridge=rho)
-        assert_array_equal(basis.correlations, expected.correlations)
-        assert_array_equal(basis.B1, expected.B1)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])

@@ -6,7 +6,7 @@ by name: those below, those given to :func:`register_rule`, and those that insta
 entry points in the group ``twinviews.acquisition_rules``. The labeling page and ``twinviews.suggest``
 find and apply them in the same way.
 
-With the directions t of :mod:`twinviews.method.predictive_variance`, a label at a row s takes
+With the directions t of :mod:`twinviews.method.uncertainty`, a label at a row s takes
 (t . s)^2 / (1 + |s|^2) off the variance at t, whatever the label is: what a batch of rows resolves is
 known before any of them is labeled.
 """

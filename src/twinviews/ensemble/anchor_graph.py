@@ -17,8 +17,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from twinviews.ensemble.member import Labeled, Predictor
-from twinviews.method.kernel_values import row_squares
-from twinviews.method.kernels import Rows
+from twinviews.method.kernel_values import Rows, row_squares
 
 _ANCHORS = 300
 _ROUNDS_OF_LLOYD = 10

@@ -19,7 +19,7 @@ from twinviews.ensemble.cross_fitting import CrossFit, cross_fit, folds_of
 from twinviews.ensemble.learned_metric import InMetric
 from twinviews.ensemble.member import Labeled, MemberContext, MemberSpec, Predictor
 from twinviews.ensemble.scales import on_scale
-from twinviews.method.probability import class_shares
+from twinviews.method.uncertainty import class_shares
 from twinviews.passes.scaling import Scale, Scaling
 
 # With fewer labels the weights would be arbitrary.

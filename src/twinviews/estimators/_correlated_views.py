@@ -13,7 +13,12 @@ import numpy as np
 from twinviews._system.user_warnings import warn_user
 from twinviews.estimators._checks import AUTO
 from twinviews.estimators._method import Method, Problems, Settings
-from twinviews.method.correlation import CanonicalBasis, canonical_penalty, whitening_factors
+from twinviews.method.correlation import (
+    CanonicalBasis,
+    canonical_correlation,
+    canonical_penalty,
+    whitening_factors,
+)
 from twinviews.method.kernel_values import Columns
 from twinviews.method.moments import Moments, view_covariances
 from twinviews.method.tuning import (
@@ -24,7 +29,6 @@ from twinviews.method.tuning import (
     RIDGES,
     SAMPLE_ROWS,
     Candidate,
-    canonical_bases,
     choose_penalty,
 )
 from twinviews.method.views import TwinFeatures, TwinViews, View
@@ -217,13 +221,14 @@ class CorrelatedViews(Method):
             rhos = [rho * views.first.scale for rho in CORRELATION_RIDGES]
         else:
             rhos = [float(self.correlation.correlation_ridge)]
-        bases = canonical_bases(first, C12, second, rhos)
         if not judge:
-            return _Correlated(np.nan, *next(bases))
+            basis = canonical_correlation(first, C12, second, correlation_ridge=rhos[0])
+            return _Correlated(np.nan, rhos[0], basis)
         Z = [views.first(problem.X) for problem in problems]
         ridges = self.ridges(views.first)
         found = []
-        for rho, basis in bases:
+        for rho in rhos:
+            basis = canonical_correlation(first, C12, second, correlation_ridge=rho)
             features = [z @ basis.B1 for z in Z]
             candidates = self._canonical_penalties(basis.correlations)
             choice = choose_penalty(features, problems, candidates, ridges, intercept=intercept)

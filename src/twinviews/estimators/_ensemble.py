@@ -26,8 +26,8 @@ from twinviews.ensemble.member import Labeled, MemberContext, MemberSpec, Recipe
 from twinviews.ensemble.scales import STANDARD, scales_of
 from twinviews.estimators._checks import AUTO
 from twinviews.estimators._solution import Solution
-from twinviews.method.intervals import LeftOut
 from twinviews.method.labeled_problem import LabeledProblem
+from twinviews.method.uncertainty import LeftOut
 from twinviews.passes.scaling import Scale, Scaling
 
 Members = list[Any]  # of names, estimators, (name, estimator) pairs and recipes

@@ -77,7 +77,7 @@ class EigenfunctionRegression(RidgeOnView):
         kernel = self.settings.kernel
 
         def error_of(sigma: float) -> float:
-            view = eigenfunctions(kernel, some, equal, sigma, self._most).view
+            view, _ = eigenfunctions(kernel, some, equal, sigma, self._most)
             return float(self._errors(view, problems).min())
 
         sigma = self.choose_sigma(first_pass.sample.rows, error_of)

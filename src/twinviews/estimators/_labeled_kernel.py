@@ -27,7 +27,7 @@ class OnLabeledRows(RidgeOnView):
 
     def labeled_features(self, view: View, problems: Problems) -> LabeledFeatures:
         Z = features_of_landmarks(view, problems[0])
-        return [partial(problem.blocks_of, Z) for problem in problems]
+        return [partial(problem.blocks, Z.__getitem__) for problem in problems]
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from twinviews.method.intervals import MOST_LEFT_OUT, LeftOut
 from twinviews.method.labeled_problem import LabeledProblem
-from twinviews.method.predictive_variance import PredictiveVariance
 from twinviews.method.regression import LabeledBlock, left_out_fits
-from twinviews.method.views import Readout, View, root_of_inverse_root
+from twinviews.method.uncertainty import MOST_LEFT_OUT, LeftOut, PredictiveVariance
+from twinviews.method.views import Readout, View
 
 
 @dataclass(frozen=True)
@@ -56,19 +55,16 @@ class Solution:
         """The fits without each labeled row, in closed form."""
         problem, place = self.problem_of(target)
         Z = self.labeled_features(problem)
-        fits = left_out_fits(
+        fits, residual = left_out_fits(
             LabeledBlock(Z, problem.Y[:, [place]], problem.weight),
             self.penalty,
             some=min(MOST_LEFT_OUT, len(Z)),
             intercept=self.fit_intercept,
         )
         readout = View(self.view.columns, self.view.W @ fits.coef)
-        weight = problem.weight[: len(fits.residual)]
+        weight = problem.weight[: len(residual)]
         return LeftOut(
-            Readout(readout, fits.intercept),
-            np.arange(len(fits.residual)),
-            fits.residual,
-            weight / weight.sum(),
+            Readout(readout, fits.intercept), np.arange(len(residual)), residual, weight / weight.sum()
         )
 
     def rounding(self) -> float:
@@ -85,6 +81,8 @@ class Solution:
 def features_of_landmarks(view: View, problem: LabeledProblem) -> np.ndarray:
     """(., r) the features of all distinct labeled rows, which are the last landmarks of the view.
 
-    In the product of kernel values and W, small eigenvalues would be lost to rounding.
+    With W = V D^(-1/2) they are V D^(1/2). In the product of kernel values and W, what an eigenvector
+    of a small eigenvalue has left would be lost to rounding.
     """
-    return root_of_inverse_root(view.W[-problem.distinct.shape[0] :])
+    W = view.W[-problem.distinct.shape[0] :]
+    return W / np.square(W).sum(axis=0)

@@ -7,10 +7,10 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 # Second moments are summed in double precision, so variances below this share of the largest are noise.
-VARIANCE_RCOND = 1e-8
+_VARIANCE_RCOND = 1e-8
 # A direction the views agree on less than this is dropped: its penalty (1 - lambda)/lambda would be
 # beyond 10,000 times the variance it could explain.
-SMALLEST_CORRELATION = 1e-4
+_SMALLEST_CORRELATION = 1e-4
 
 
 class CanonicalBasis(NamedTuple):
@@ -41,9 +41,9 @@ class WhiteningFactors(NamedTuple):
         return np.sqrt(self.s @ np.square(self.U.T @ B))
 
 
-def whitening_factors(C: np.ndarray, *, rcond: float = VARIANCE_RCOND) -> WhiteningFactors:
+def whitening_factors(C: np.ndarray) -> WhiteningFactors:
     s, U = np.linalg.eigh((C + C.T) / 2)
-    kept = s > max(rcond * s[-1], 0) if len(s) else np.zeros(0, bool)
+    kept = s > _VARIANCE_RCOND * s.max(initial=0)
     return WhiteningFactors(U[:, kept], s[kept])
 
 
@@ -53,7 +53,6 @@ def canonical_correlation(
     second: WhiteningFactors,
     *,
     correlation_ridge: float = 0.0,
-    smallest: float = SMALLEST_CORRELATION,
 ) -> CanonicalBasis:
     r"""Directions of most correlation, with a ridge rho inside.
 
@@ -68,7 +67,7 @@ def canonical_correlation(
     """
     W1, W2 = first.whiten(correlation_ridge), second.whiten(correlation_ridge)
     U, correlations, Vt = np.linalg.svd(W1.T @ C12 @ W2, full_matrices=False)
-    kept = correlations > smallest
+    kept = correlations > _SMALLEST_CORRELATION
     B1, B2 = W1 @ U[:, kept], W2 @ Vt[kept].T
     signs = _signs(B1)
     return CanonicalBasis(

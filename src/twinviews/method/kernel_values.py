@@ -45,10 +45,7 @@ def distance_columns(Y: Rows, sigma: float, profile: Profile, *, always_mend: bo
         return SparseDistanceColumns(profile, always_mend, sigma, U, row_squares(U))
     centre = np.asarray(np.mean(Y, axis=0, dtype=np.float64))
     U = (Y - centre) / sigma
-    right = np.empty((U.shape[1] + 2, len(U)))
-    right[:-2] = U.T
-    right[-2] = -0.5
-    right[-1] = -0.5 * row_squares(U)
+    right = np.vstack([U.T, np.full(len(U), -0.5), -0.5 * row_squares(U)])
     return DistanceColumns(profile, always_mend, sigma, centre, right)
 
 
@@ -76,9 +73,8 @@ class DistanceColumns:
         squares = np.einsum("ij,ij->i", U, U, out=left[:, D])
         left[:, D + 1] = 1
         q = left @ self.right
-        y_squares = -2 * self.right[-1]
-        if self.always_mend or _rounding_shows(squares, y_squares):
-            mend_close(q, squares, y_squares, lambda row, column: U[row] - self.right[:D, column].T, D)
+        V, y_squares = self.right[:D].T, -2 * self.right[-1]
+        mend_close(q, U, squares, V, y_squares, always=self.always_mend)
         return self.profile(q)
 
 
@@ -98,28 +94,12 @@ class SparseDistanceColumns:
         q = (V @ self.U.T).toarray()
         q -= 0.5 * squares[:, None]
         q -= 0.5 * self.y_squares
-        if self.always_mend or _rounding_shows(squares, self.y_squares):
-            mend_close(
-                q,
-                squares,
-                self.y_squares,
-                lambda row, column: (V[row] - self.U[column]).toarray(),
-                V.shape[1],
-            )
+        mend_close(q, V, squares, self.U, self.y_squares, always=self.always_mend)
         return self.profile(q)
 
 
-def _rounding_shows(squares: np.ndarray, y_squares: np.ndarray) -> bool:
-    longest = max(float(squares.max(initial=0)), float(y_squares.max(initial=0)))
-    return bool(longest * np.finfo(float).eps > _HARMLESS)
-
-
 def mend_close(
-    q: np.ndarray,
-    squares: np.ndarray,
-    y_squares: np.ndarray,
-    differences: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    D: int,
+    q: np.ndarray, U: Rows, squares: np.ndarray, V: Rows, y_squares: np.ndarray, *, always: bool
 ) -> None:
     """Recompute, in place, the pairs whose distance is the small difference of large squares.
 
@@ -127,24 +107,32 @@ def mend_close(
     where rows are so many sigmas from the centre that the rounding of u . u' alone would move the
     exponent of rows that are close enough to count.
     """
+    eps = np.finfo(float).eps
+    far_out = eps * max(squares.max(initial=0), y_squares.max(initial=0)) > _HARMLESS
+    if not (always or far_out):
+        return
     np.minimum(q, 0, out=q)
     size = squares[:, None] + y_squares
     close = q > -_NEAR * size
-    if _rounding_shows(squares, y_squares):
-        close |= (q > _FAR - np.finfo(float).eps * size) & (np.finfo(float).eps * size > _HARMLESS)
+    if far_out:
+        close |= (q > _FAR - eps * size) & (eps * size > _HARMLESS)
     row, column = np.nonzero(close)
-    pairs = max(1, _VALUES_AT_ONCE // max(D, 1))
-    for start in range(0, len(row), pairs):
-        some = slice(start, start + pairs)
-        apart = differences(row[some], column[some])
-        q[row[some], column[some]] = -0.5 * np.einsum("ij,ij->i", apart, apart)
+    q[row, column] = -0.5 * squared_distances(U, V, row, column)
+
+
+def squared_distances(U: Rows, V: Rows, row: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """(pairs,) |u - v|^2 of some pairs, without a difference of squares; not all of them at once."""
+    pairs = max(1, _VALUES_AT_ONCE // max(U.shape[1], 1))
+    cuts = range(pairs, len(row), pairs)
+    parts = zip(np.split(row, cuts), np.split(column, cuts), strict=True)
+    return np.concatenate([row_squares(U[some] - V[others]) for some, others in parts])
 
 
 def product_columns(Y: Rows, sigma: float, profile: Profile, *, unit_length: bool) -> Columns:
     """Columns of a kernel of u . u', or of the cosine of their angle; ``profile`` works in place."""
-    if unit_length:  # the angle does not depend on sigma
-        return ProductColumns(profile, _to_unit_length(Y).T, unit_length)
-    return ProductColumns(profile, (Y.astype(np.float64) / sigma**2).T, unit_length)
+    # The angle does not depend on sigma.
+    V = _to_unit_length(Y) if unit_length else Y.astype(np.float64) / sigma**2
+    return ProductColumns(profile, V.T, unit_length)
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ be the other convention, exp(-sigma |x - x'|^2). Distances are Euclidean for eve
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -30,38 +30,46 @@ from scipy import sparse
 from twinviews.method.kernel_values import (
     CallableColumns,
     Columns,
+    Rows,
     distance_columns,
     product_columns,
     row_squares,
 )
 
-Rows = Any  # (rows, D) ndarray or CSR matrix
 
-_SMALL = 1e-100
-
-
-class Kernel(Protocol):
+class Kernel(ABC):
     """A kernel is known by its columns k(., y_1), ..., k(., y_m)."""
 
-    def against(self, Y: Rows, sigma: float) -> Columns: ...
+    # Whether its matrix of distinct rows is never singular, so that a zero in it is rounding.
+    full_rank = False
 
-    def natural_sigma(self, X: Rows) -> float:
-        """A sigma that suits these rows, to start a search from."""
-        ...
+    @abstractmethod
+    def against(self, Y: Rows, sigma: float) -> Columns: ...
 
     @property
     def sigma_matters(self) -> bool:
         """Whether sigma does more than multiply the kernel by a number."""
-        ...
+        return True
 
-    @property
-    def full_rank(self) -> bool:
-        """Whether its matrix of distinct rows is never singular, so that a zero in it is rounding."""
-        ...
+    def natural_sigma(self, X: Rows) -> float:
+        """A sigma that suits these rows, to start a search from.
+
+        It is the median of the distances between them; 1 if they are all equal.
+        """
+        unit = _unit(X)
+        r = distance_columns(X, unit, partial(_distance, scale=1.0), always_mend=True)(X)
+        apart = r[np.triu_indices(len(r), 1)]
+        apart = apart[apart > 0]
+        return float(np.median(apart)) * unit if len(apart) else 1.0
 
     def drowned_column(self, X: Rows, rcond: float) -> int | None:
         """A column whose variation is below ``rcond`` of the kernel, for no reason but its mean."""
-        ...
+        return None
+
+
+def _unit(X: Rows) -> float:
+    """A power of two near the largest number: in units of it, squares do not vanish."""
+    return float(np.ldexp(0.5, np.frexp(abs(X).max())[1]))
 
 
 # --- profiles: in place, from the exponent q = -|u - u'|^2 / 2 or from the product u . u' ---------
@@ -105,29 +113,17 @@ def _polynomial(product: np.ndarray, degree: int) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class DistanceKernel:
+class DistanceKernel(Kernel):
     """A shift-invariant kernel, a function of |u - u'|."""
 
     profile: Callable[[np.ndarray], np.ndarray]
     degrees_of_freedom: float  # of the Student t distribution of its Fourier frequencies
     singular_at_zero: bool = False  # has a kink there, so that rounding of a distance shows
 
+    full_rank = True
+
     def against(self, Y: Rows, sigma: float) -> Columns:
         return distance_columns(Y, sigma, self.profile, always_mend=self.singular_at_zero)
-
-    def natural_sigma(self, X: Rows) -> float:
-        return _median_distance(X)
-
-    @property
-    def sigma_matters(self) -> bool:
-        return True
-
-    @property
-    def full_rank(self) -> bool:
-        return True
-
-    def drowned_column(self, X: Rows, rcond: float) -> int | None:
-        return None
 
     def frequencies(self, D: int, m: int, rng: np.random.RandomState) -> np.ndarray:
         """(D, m) draws from the kernel's Fourier transform, for inputs divided by sigma."""
@@ -139,25 +135,24 @@ class DistanceKernel:
 
 
 @dataclass(frozen=True)
-class ProductKernel:
+class ProductKernel(Kernel):
     """A kernel of the inner product u . u'."""
 
     profile: Callable[[np.ndarray], np.ndarray]
     unit_length: bool = False
     homogeneous: bool = True  # k(a u, a u') = a^p k(u, u')
 
-    def natural_sigma(self, X: Rows) -> float:
-        """The root mean square length of a row: k(x, x) is then near one."""
-        unit = _unit(X)
-        return float(np.sqrt(row_squares(X / unit).mean())) * unit or 1.0
+    def against(self, Y: Rows, sigma: float) -> Columns:
+        return product_columns(Y, sigma, self.profile, unit_length=self.unit_length)
 
     @property
     def sigma_matters(self) -> bool:
         return not self.homogeneous
 
-    @property
-    def full_rank(self) -> bool:
-        return False
+    def natural_sigma(self, X: Rows) -> float:
+        """The root mean square length of a row: k(x, x) is then near one."""
+        unit = _unit(X)
+        return float(np.sqrt(row_squares(X / unit).mean())) * unit or 1.0
 
     def drowned_column(self, X: Rows, rcond: float) -> int | None:
         """Products square the mean of a column; of a sparse one it is small beside what varies."""
@@ -167,47 +162,15 @@ class ProductKernel:
         drowned = (variance > rcond * variance.sum()) & (variance <= rcond * row_squares(X).mean())
         return int(drowned.argmax()) if drowned.any() else None
 
-    def against(self, Y: Rows, sigma: float) -> Columns:
-        return product_columns(Y, sigma, self.profile, unit_length=self.unit_length)
-
 
 @dataclass(frozen=True)
-class CallableKernel:
+class CallableKernel(Kernel):
     """A kernel that the user wrote: ``kernel(U, V) -> (len(U), len(V))`` on inputs over sigma."""
 
     kernel: Callable[[Rows, Rows], np.ndarray]
 
-    def natural_sigma(self, X: Rows) -> float:
-        return _median_distance(X)
-
-    @property
-    def sigma_matters(self) -> bool:
-        return True
-
-    @property
-    def full_rank(self) -> bool:
-        return False
-
-    def drowned_column(self, X: Rows, rcond: float) -> int | None:
-        return None
-
     def against(self, Y: Rows, sigma: float) -> Columns:
         return CallableColumns(self.kernel, sigma, Y / sigma)
-
-
-def _median_distance(X: Rows) -> float:
-    """Median of the distances between the rows; 1 if they are all equal."""
-    unit = _unit(X)
-    r = distance_columns(X, unit, partial(_distance, scale=1.0), always_mend=True)(X)
-    apart = r[np.triu_indices(len(r), 1)]
-    apart = apart[apart > 0]
-    return float(np.median(apart)) * unit if len(apart) else 1.0
-
-
-def _unit(X: Rows) -> float:
-    """1, or for numbers so small that their squares would vanish the largest of them."""
-    largest = float(abs(X).max())
-    return 1.0 if largest == 0 or largest > _SMALL else largest
 
 
 SHIFT_INVARIANT = {
@@ -220,7 +183,6 @@ PRODUCT = {
     "linear": ProductKernel(_linear),
     "cosine": ProductKernel(_linear, unit_length=True),
 }
-POLYNOMIAL = "polynomial"  # which has a degree
 
 
 def register_kernel(name: str, kernel: DistanceKernel | ProductKernel) -> None:
@@ -246,24 +208,20 @@ def register_kernel(name: str, kernel: DistanceKernel | ProductKernel) -> None:
         )
 
 
-def known_kernels() -> list[str]:
-    return [*SHIFT_INVARIANT, *PRODUCT, POLYNOMIAL]
+def known_kernels(degree: int = 3) -> dict[str, Kernel]:
+    """Every kernel that has a name; the polynomial one has a degree."""
+    polynomial = ProductKernel(partial(_polynomial, degree=degree), homogeneous=False)
+    return {**SHIFT_INVARIANT, **PRODUCT, "polynomial": polynomial}
 
 
 def find_kernel(kernel: object, degree: int = 3) -> Kernel:
     """The kernel of that name, or a callable as a kernel."""
     if callable(kernel):
         return CallableKernel(kernel)
-    if isinstance(kernel, str) and kernel == POLYNOMIAL:
-        return ProductKernel(partial(_polynomial, degree=degree), homogeneous=False)
-    found: Kernel | None = None
-    if isinstance(kernel, str):
-        found = SHIFT_INVARIANT.get(kernel) or PRODUCT.get(kernel)
-    if found is None:
-        raise ValueError(
-            f"kernel={kernel!r} is not known. Use one of {', '.join(known_kernels())}, or a callable."
-        )
-    return found
+    known = known_kernels(degree)
+    if isinstance(kernel, str) and kernel in known:
+        return known[kernel]
+    raise ValueError(f"kernel={kernel!r} is not known. Use one of {', '.join(known)}, or a callable.")
 
 
 def find_shift_invariant_kernel(kernel: object) -> DistanceKernel:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from twinviews.method.kernel_values import Rows
 from twinviews.method.regression import LabeledBlock
-
-Rows = Any  # (rows, D) ndarray or CSR matrix
 
 _BLOCK_ROWS = 4096
 
@@ -41,16 +40,11 @@ class LabeledProblem(NamedTuple):
         """(t,) weighted variance of the labels."""
         return self.weight @ np.square(self.Y - self.weight @ self.Y) + self.spread
 
-    def blocks(self, features: Callable[[Rows], np.ndarray]) -> Iterator[LabeledBlock]:
-        """Some rows at a time: labels can be many too."""
+    def blocks(self, features_at: Callable[[np.ndarray], np.ndarray]) -> Iterator[LabeledBlock]:
+        """Some rows at a time, with the features at their places: labels can be many too."""
         for start in range(0, len(self.Y), _BLOCK_ROWS):
             rows = slice(start, start + _BLOCK_ROWS)
-            Z = features(self.distinct[self.place[rows]])
-            yield LabeledBlock(Z, self.Y[rows], self.weight[rows])
-
-    def blocks_of(self, Z: np.ndarray) -> Iterator[LabeledBlock]:
-        """The same from the features of all distinct rows."""
-        yield LabeledBlock(Z[self.place], self.Y, self.weight)
+            yield LabeledBlock(features_at(self.place[rows]), self.Y[rows], self.weight[rows])
 
     def first(self, most: int) -> LabeledProblem:
         """The problem on at most that many of its rows, chosen uniformly."""
@@ -73,12 +67,14 @@ def distinct_problem(
 def labeled_blocks(
     problems: Sequence[LabeledProblem], features: Callable[[Rows], np.ndarray]
 ) -> list[Callable[[], Iterable[LabeledBlock]]]:
-    """For each problem its rows as features, computed once where several share a few rows."""
+    """For each problem its rows as features, computed once for all where the rows are few."""
     distinct = problems[0].distinct
-    if len(problems) == 1 or distinct.shape[0] > _BLOCK_ROWS:
-        return [partial(problem.blocks, features) for problem in problems]
-    Z = features(distinct)
-    return [partial(problem.blocks_of, Z) for problem in problems]
+    Z = features(distinct) if distinct.shape[0] <= _BLOCK_ROWS else None
+
+    def features_at(place: np.ndarray) -> np.ndarray:
+        return features(distinct[place]) if Z is None else Z[place]
+
+    return [partial(problem.blocks, features_at) for problem in problems]
 
 
 def all_labeled(problems: Sequence[LabeledProblem]) -> Rows:

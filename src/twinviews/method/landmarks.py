@@ -10,12 +10,12 @@ once. (A reservoir would depend on the order of the rows, a priority per row num
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
 
-Rows = Any  # (rows, D) ndarray or CSR matrix
+from twinviews.method.kernel_values import Rows
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _SPREAD = np.uint64(0xD6E8FEB86659FD93)
@@ -83,9 +83,7 @@ class RowSample:
                 return self
             other = type(self)(self.size, other.priorities[entering], other.rows[entering])
         priorities = np.concatenate([self.priorities, other.priorities])
-        smallest, first = np.unique(priorities, return_index=True)
-        rows = stack_rows([self.rows, other.rows])[first[: self.size]]
-        return type(self)(self.size, smallest[: self.size], rows)
+        return self.of(stack_rows([self.rows, other.rows]), priorities, self.size)
 
 
 def stack_rows(parts: list[Rows]) -> Rows:

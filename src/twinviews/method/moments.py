@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple, Self
+from typing import Annotated, Self
 
 import numpy as np
-
-from twinviews.method.sketch import sketch_rows
+from scipy.linalg import hadamard
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class Moments:
         columns: np.ndarray,
         shift: np.ndarray,
         weight: np.ndarray | None = None,
-        sketch: Sketch | None = None,
+        sketch: Callable[[np.ndarray], np.ndarray] | None = None,
     ) -> Self:
-        """The moments of one block; ``columns`` (rows, m) is used up."""
+        """The moments of one block, whose scatter may be that of a sketch; ``columns`` is used up."""
         count, root = float(len(columns)), np.ones(len(columns))
         columns -= shift
         if weight is not None:
@@ -39,7 +39,7 @@ class Moments:
             columns *= root[:, None]
         total = root @ columns
         if sketch is not None:
-            columns = sketch_rows(columns, sketch.priorities, sketch.ratio)
+            columns = sketch(columns)
         # A.T @ A of one array goes to BLAS's symmetric product, half the work of a general one.
         return cls(shift, count, total, np.dot(columns.T, columns))
 
@@ -55,7 +55,7 @@ class Moments:
         )
 
     def merge(self, other: Self) -> Self:
-        if other.shift is not self.shift and not np.array_equal(other.shift, self.shift):
+        if not np.array_equal(other.shift, self.shift):
             other = other.about(self.shift)
         return type(self)(
             self.shift,
@@ -65,12 +65,7 @@ class Moments:
         )
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        return {
-            "shift": self.shift,
-            "count": np.array(self.count),
-            "total": self.total,
-            "scatter": self.scatter,
-        }
+        return {name: np.asarray(value) for name, value in vars(self).items()}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
@@ -89,23 +84,46 @@ class Moments:
         return covariance if centred else covariance + np.outer(self.mean, self.mean)
 
 
-class Sketch(NamedTuple):
-    """How a block's rows are to be sketched: the seeded numbers of its rows, and the share kept."""
-
-    priorities: np.ndarray  # (rows,) uint64
-    ratio: float
-
-
-class ViewCovariances(NamedTuple):
-    """Covariance blocks of two views."""
-
-    C11: np.ndarray  # (r1, r1)
-    C12: np.ndarray  # (r1, r2)
-    C22: np.ndarray  # (r2, r2)
-
-
-def view_covariances(covariance: np.ndarray, W1: np.ndarray, W2: np.ndarray) -> ViewCovariances:
-    """Covariance of the views z = W^T c, from that of the columns c of both."""
+def view_covariances(
+    covariance: np.ndarray, W1: np.ndarray, W2: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """C11, C12 and C22 of the views z = W^T c, from the covariance of the columns c of both."""
     m = len(W1)
     S11, S12, S22 = covariance[:m, :m], covariance[:m, m:], covariance[m:, m:]
-    return ViewCovariances(W1.T @ S11 @ W1, W1.T @ S12 @ W2, W2.T @ S22 @ W2)
+    return W1.T @ S11 @ W1, W1.T @ S12 @ W2, W2.T @ S22 @ W2
+
+
+def sketch_rows(A: np.ndarray, priorities: np.ndarray, ratio: float) -> np.ndarray:
+    """About ``ratio`` times as many rows, by Avron, Boutsidis, Toledo and Zouzias (2013).
+
+    The subsampled randomised Hadamard transform replaces b rows A by s < b rows S A with
+    S = sqrt(b/s) P (H / sqrt(b)) D: random signs D, a Hadamard matrix H that spreads every row over all
+    of them, and a uniform choice P of s rows. E[(S A)^T (S A)] = A^T A, and the canonical correlations
+    of the sketch approximate those of the rows.
+
+    What is random follows from the rows' seeded priorities. Signs go by position and not by row, so
+    that copies of one row have signs of their own. Each block is sketched by itself, so that the sketch
+    streams; it depends on the order of the rows in a block, and on the blocks of a table.
+    """
+    rng = np.random.default_rng(int(priorities.sum(dtype=np.uint64)))
+    signs = rng.choice([-1.0, 1.0], size=len(A))
+    mixed = hadamard_transform(A * signs[:, None])
+    s = max(1, round(ratio * len(A)))
+    kept = rng.choice(len(mixed), size=s, replace=False)
+    return mixed[kept] / np.sqrt(s)
+
+
+def hadamard_transform(A: np.ndarray) -> np.ndarray:
+    """H A for the Hadamard matrix of the next power of two, the missing rows being zero.
+
+    H of size 2^(i+j) is the Kronecker product of those of size 2^i and 2^j: two small matrix products
+    instead of i + j passes over the rows.
+    """
+    size = 1 << max(0, len(A) - 1).bit_length()
+    right = 1 << (size.bit_length() // 2)
+    left = size // right
+    padded = np.zeros((size, A.shape[1]))
+    padded[: len(A)] = A
+    inner = hadamard(right, dtype=float) @ padded.reshape(left, right, -1)
+    outer = hadamard(left, dtype=float) @ inner.reshape(left, -1)
+    return outer.reshape(size, -1)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import laplacian
 
-from twinviews.method.kernel_values import row_squares
-
-Rows = Any  # (rows, D) ndarray or CSR matrix
+from twinviews.method.kernel_values import Rows, row_squares, squared_distances
 
 # Squared distances that differ by less, relative to their size, are equal but for rounding.
 _EQUAL = 1e-12
@@ -53,7 +49,7 @@ def neighbour_distances(X: Rows, n_neighbors: int) -> sparse.csr_array:
         size *= (D + 4) * np.finfo(float).eps
         row, column = np.nonzero(apart - size <= _kth(apart + size, n_neighbors))
         apart = np.full_like(apart, np.inf)
-        apart[row, column] = _squared_distances(X, start + row, column)
+        apart[row, column] = squared_distances(X, X, start + row, column)
         row, column = np.nonzero(apart <= (1 + _EQUAL) * _kth(apart, n_neighbors))
         near = (np.sqrt(apart[row, column]), (row, column))
         parts.append(sparse.csr_array(near, shape=apart.shape))
@@ -63,14 +59,6 @@ def neighbour_distances(X: Rows, n_neighbors: int) -> sparse.csr_array:
 def _kth(values: np.ndarray, k: int) -> np.ndarray:
     """(rows, 1) the k-th smallest of each row."""
     return np.partition(values, k - 1, axis=1)[:, k - 1 : k]
-
-
-def _squared_distances(X: Rows, row: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """(pairs,) without a difference of squares."""
-    pairs = max(1, _VALUES_AT_ONCE // X.shape[1])
-    cuts = range(pairs, len(row), pairs)
-    parts = zip(np.split(row, cuts), np.split(column, cuts), strict=True)
-    return np.concatenate([row_squares(X[some] - X[others]) for some, others in parts])
 
 
 def kernel_deformation(K: np.ndarray, penalty: sparse.csr_array) -> np.ndarray:

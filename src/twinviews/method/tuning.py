@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
 
 from twinviews._system.threads import map_in_order
 from twinviews._system.user_warnings import warn_user
-from twinviews.method.correlation import CanonicalBasis, WhiteningFactors, canonical_correlation
 from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.regression import ridge_path_errors
 
@@ -59,21 +59,18 @@ def choose_penalty(
     intercept: bool,
 ) -> Choice:
     """The candidate and the ridge of least error; ``features`` holds one (m, k) array per problem."""
-    best: Choice | None = None
+    n_targets = sum(len(problem.targets) for problem in problems)
+    found = []
     for values, penalty in candidates:
         errors = np.zeros(len(ridges))
-        n_targets = 0
         for Z, problem in zip(features, problems, strict=True):
             path = ridge_path_errors(Z, problem.Y, problem.weight, penalty, ridges, intercept=intercept)
-            errors += relative_error(path, problem)
-            n_targets += len(problem.targets)
-        errors = np.where(np.isnan(errors), np.inf, errors / n_targets)
+            errors += relative_error(path, problem) / n_targets
+        errors = np.where(np.isnan(errors), np.inf, errors)
         least = int(errors.argmin())
-        if best is None or errors[least] < best.error:
-            ridge = float(ridges[least])
-            best = Choice(float(errors[least]), {**values, "ridge": ridge}, penalty + ridge)
-    assert best is not None, "there is always a candidate"
-    return best
+        ridge = float(ridges[least])
+        found.append(Choice(float(errors[least]), {**values, "ridge": ridge}, penalty + ridge))
+    return min(found, key=attrgetter("error"))
 
 
 def relative_error(errors: np.ndarray, problem: LabeledProblem) -> np.ndarray:
@@ -86,28 +83,19 @@ def relative_error(errors: np.ndarray, problem: LabeledProblem) -> np.ndarray:
     return ((errors + problem.spread)[:, varies] / variance[varies]).sum(axis=1)
 
 
-def canonical_bases(
-    first: WhiteningFactors,
-    C12: np.ndarray,
-    second: WhiteningFactors,
-    correlation_ridges: Iterable[float],
-) -> Iterator[tuple[float, CanonicalBasis]]:
-    for rho in correlation_ridges:
-        yield rho, canonical_correlation(first, C12, second, correlation_ridge=rho)
-
-
 def choose_sigma(error_of: Callable[[float], float], natural: float, n_threads: int) -> float:
     """The sigma of least error on a grid about the natural one, refined once."""
-    sigmas = [natural * factor for factor in SIGMA_FACTORS]
-    errors = list(map_in_order(error_of, sigmas, n_threads))
-    if not np.isfinite(errors).any():
+
+    def errors_at(sigmas: list[float]) -> dict[float, float]:
+        return dict(zip(sigmas, map_in_order(error_of, sigmas, n_threads), strict=True))
+
+    errors = errors_at([natural * factor for factor in SIGMA_FACTORS])
+    if not np.isfinite(list(errors.values())).any():
         warn_user(
             f"No sigma has a leave-one-out error (too few labels, or ridge=0), so the kernel's natural "
             f'one, {natural:g}, is used. Give a sigma, more labels, or ridge="auto".'
         )
         return natural
-    coarse = sigmas[int(np.argmin(errors))]
-    finer = [coarse * factor for factor in SIGMA_REFINEMENTS]
-    sigmas += finer
-    errors += list(map_in_order(error_of, finer, n_threads))
-    return sigmas[int(np.argmin(errors))]
+    coarse = min(errors, key=errors.__getitem__)
+    errors |= errors_at([coarse * factor for factor in SIGMA_REFINEMENTS])
+    return min(errors, key=errors.__getitem__)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from twinviews.method.kernel_values import Columns
+from twinviews.method.kernel_values import Columns, Rows
 from twinviews.method.kernels import DistanceKernel, Kernel
-
-Rows = Any  # (rows, D) ndarray or CSR matrix
 
 # Moments S of columns are rounded, and W^T S W multiplies that by the condition of the landmarks'
 # kernel. Beyond this condition moments are taken of the features instead, which costs one more matrix
@@ -93,28 +90,14 @@ def inverse_root(K: np.ndarray, *, rcond: float) -> np.ndarray:
     return V[:, kept] / np.sqrt(d[kept])
 
 
-def root_of_inverse_root(W: np.ndarray) -> np.ndarray:
-    """(m, r) V D^(1/2) from W = V D^(-1/2): the features of the landmarks, which are K W.
-
-    In that product what an eigenvector of a small eigenvalue has left is drowned in rounding.
-    """
-    return W / np.square(W).sum(axis=0)
-
-
-class Eigenfunctions(NamedTuple):
-    """Eigenfunctions of the kernel's integral operator, of unit norm over the rows, largest first."""
-
-    view: View
-    eigenvalues: np.ndarray  # (s,)
-
-
 def eigenfunctions(
     kernel: Kernel, rows: Rows, share: np.ndarray, sigma: float, most: int
-) -> Eigenfunctions:
-    """At most that many phi_j(x) = sum_i share_i^(1/2) k(x, x_i) u_ij / mu_j, those above rounding.
+) -> tuple[View, np.ndarray]:
+    """Eigenfunctions of L_N of section 2.2, of unit norm over the rows, and their eigenvalues mu.
 
-    mu and u are eigenvalues and eigenvectors of share^(1/2) K share^(1/2), with K the kernel matrix of
-    all the rows: L_N of section 2.2, each row counting with its share of the weight.
+    They are phi_j(x) = sum_i share_i^(1/2) k(x, x_i) u_ij / mu_j, with mu, largest first, and u of
+    share^(1/2) K share^(1/2): K is the kernel matrix of all the rows, each row counts with its share of
+    the weight. There are at most that many, those above rounding.
     """
     N = len(share)
     columns = kernel.against(rows, sigma)
@@ -123,7 +106,7 @@ def eigenfunctions(
     # All of them: LAPACK's ways to find the largest alone fail at times where many are nearly equal.
     mu, U = np.linalg.eigh(K)
     kept = np.flatnonzero(mu > N * np.finfo(float).eps * mu[-1])[::-1][:most]
-    return Eigenfunctions(View(columns, root[:, None] * U[:, kept] / mu[kept]), mu[kept])
+    return View(columns, root[:, None] * U[:, kept] / mu[kept]), mu[kept]
 
 
 def nystroem_views(kernel: Kernel, landmarks: Rows, sigma: float, *, rcond: float) -> TwinViews:
@@ -155,16 +138,11 @@ class FourierColumns:
     n_components: Annotated[int, ">= 1"]  # M, features per view
 
     def __call__(self, X: Rows) -> np.ndarray:
-        angles = np.asarray(X @ self.frequencies) if sparse.issparse(X) else X @ self.frequencies
+        angles = np.asarray(X @ self.frequencies)
         angles += self.phases
         np.cos(angles, out=angles)
         angles *= np.sqrt(2 / self.n_components)
         return angles
-
-    def part(self, columns: slice) -> FourierColumns:
-        return FourierColumns(
-            self.frequencies[:, columns].copy(), self.phases[columns], self.n_components
-        )
 
 
 def fourier_columns(
@@ -176,16 +154,15 @@ def fourier_columns(
     return FourierColumns(frequencies, rng.uniform(-np.pi, np.pi, n_columns), n_components)
 
 
-def fourier_view(columns: FourierColumns, sigma: float) -> View:
-    scaled = FourierColumns(columns.frequencies / sigma, columns.phases, columns.n_components)
-    return View(scaled, np.eye(len(columns.phases)))
+def fourier_view(columns: FourierColumns, sigma: float, part: slice = slice(None)) -> View:
+    """All features, or a part of them, for a sigma."""
+    frequencies, phases = columns.frequencies[:, part] / sigma, columns.phases[part]
+    return View(FourierColumns(frequencies, phases, columns.n_components), np.eye(len(phases)))
 
 
 def fourier_views(columns: FourierColumns, sigma: float) -> TwinViews:
-    """Step 1 of Algorithm 2."""
+    """Step 1 of Algorithm 2: the first half of the frequencies makes one view, the rest the other."""
     M = columns.n_components
-    return TwinViews(
-        fourier_view(columns.part(slice(M)), sigma),
-        fourier_view(columns.part(slice(M, 2 * M)), sigma),
-        fourier_view(columns, sigma).columns,
-    )
+    first = fourier_view(columns, sigma, slice(M))
+    second = fourier_view(columns, sigma, slice(M, 2 * M))
+    return TwinViews(first, second, fourier_view(columns, sigma).columns)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from twinviews.method.kernel_values import Columns
 from twinviews.method.landmarks import row_priorities
-from twinviews.method.moments import Moments, Sketch
+from twinviews.method.moments import Moments, sketch_rows
 from twinviews.tables import Block
 
 
@@ -21,5 +23,6 @@ def moments_of(
     """The moments of a block of a table; with ``sketch_ratio``, of a sketch of its rows."""
     sketch = None
     if sketch_ratio is not None:
-        sketch = Sketch(row_priorities(block.X, seed), sketch_ratio)
+        priorities = row_priorities(block.X, seed)
+        sketch = partial(sketch_rows, priorities=priorities, ratio=sketch_ratio)
     return Moments.of(columns(block.X), shift, block.weight, sketch)
