@@ -19,10 +19,10 @@ from twinviews._system.user_warnings import warn_user
 from twinviews.estimators import _table_methods
 from twinviews.estimators._all_or_nothing import all_or_nothing, fitting, predicting
 from twinviews.estimators._blocks import by_blocks
-from twinviews.estimators._checks import check_choice, check_count, check_flag, check_number
+from twinviews.estimators._checks import check_choice, check_parameter
 from twinviews.estimators._ensemble import EnsembleFit, dense
 from twinviews.estimators._inputs import check_present_rows, check_rows, check_same_kind
-from twinviews.estimators._method import Method, Problems, Settings
+from twinviews.estimators._method import Method, Problems
 from twinviews.estimators._raw_rows import (
     check_frame,
     check_numbers_only,
@@ -32,7 +32,7 @@ from twinviews.estimators._raw_rows import (
 )
 from twinviews.estimators._solution import Solution
 from twinviews.estimators.random_seed import seed_from
-from twinviews.method.kernels import Kernel
+from twinviews.method.kernels import Kernel, find_kernel
 from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.tuning import PROBE_ROWS, SAMPLE_ROWS
 from twinviews.passes.first_pass import FirstPass, first_pass_of
@@ -60,6 +60,7 @@ class SemiSupervisedEstimator(BaseEstimator):
     sigma: Any
     ridge: Any
     kernel: Any
+    degree: int
     fit_intercept: bool
     scale: str | None
     missing_label: Any
@@ -82,9 +83,9 @@ class SemiSupervisedEstimator(BaseEstimator):
 
     # --- what an algorithm provides -----------------------------------------------------------------
 
-    @abstractmethod
     def _kernel(self) -> Kernel:
         """The kernel, or an error that says which there are."""
+        return find_kernel(self.kernel, self.degree)
 
     @abstractmethod
     def _method(self) -> Method:
@@ -103,27 +104,12 @@ class SemiSupervisedEstimator(BaseEstimator):
         return self.scale
 
     def _check_parameters(self) -> None:
-        check_number("sigma", self.sigma, least=0, open_end=True)
-        check_number("ridge", self.ridge, least=0)
-        check_flag("fit_intercept", self.fit_intercept)
-        check_flag("progress", self.progress)
-        check_count("n_threads", self.n_threads, or_else=None)
-        check_count("degree", getattr(self, "degree", 3))
+        for name, value in self.get_params(deep=False).items():
+            check_parameter(name, value)
         check_missing_label(self.missing_label)
         if self.scale is not None:
             check_choice("scale", self.scale, self._scales)
         self._kernel()
-
-    def _settings(self) -> Settings:
-        return Settings(
-            type(self).__name__,
-            self._kernel(),
-            self.sigma,
-            self.ridge,
-            self.fit_intercept,
-            self.n_threads,
-            self._seed,
-        )
 
     # --- what regressors and classifiers provide ----------------------------------------------------
 
@@ -358,6 +344,11 @@ class SemiSupervisedEstimator(BaseEstimator):
         return [] if self._encoder is None else list(self._encoder.codes)
 
     @property
+    def _n_features_out(self) -> int:
+        """Features of ``transform``; scikit-learn names them."""
+        return self._learned.view.W.shape[1]
+
+    @property
     def _width(self) -> int:
         """D: how many numbers a row has."""
         return self.n_features_in_ if self._encoder is None else len(self._encoder.outputs)
@@ -427,7 +418,7 @@ class SemiSupervisedEstimator(BaseEstimator):
     # --- what is told -------------------------------------------------------------------------------
 
     def _warn_if_a_column_is_lost(self, rows: Any, method: Method) -> None:
-        column = method.settings.kernel.drowned_column(rows, method.rcond)
+        column = method.kernel.drowned_column(rows, method.rcond)
         if column is not None:
             values = rows[:, column]
             warn_user(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
@@ -53,6 +55,35 @@ def check_flag(name: str, value: Any) -> None:
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, choices))}.")
+
+
+def _check_ratio(name: str, value: Any) -> None:
+    if not isinstance(value, Real) or not 0 < float(value) <= 1:
+        raise ValueError(f"{name}={value!r} must be above 0 and at most 1.")
+
+
+def check_parameter(name: str, value: Any) -> None:
+    """What a parameter of that name may be, whatever estimator has it; others pass."""
+    if name in _CHECKS:
+        _CHECKS[name](name, value)
+
+
+_CHECKS: dict[str, Callable[[str, Any], None]] = {
+    "n_components": check_count,
+    "n_eigenfunctions": check_count,
+    "n_neighbors": check_count,
+    "degree": check_count,
+    "n_threads": partial(check_count, or_else=None),
+    "sigma": partial(check_number, least=0, open_end=True),
+    "ridge": partial(check_number, least=0),
+    "correlation_ridge": partial(check_number, least=0),
+    "canonical_weight": partial(check_number, least=0),
+    "manifold_ridge": partial(check_number, least=0),
+    "fit_intercept": check_flag,
+    "progress": check_flag,
+    "cca": partial(check_choice, choices=("exact", "randomized")),
+    "sketch_ratio": _check_ratio,
+}
 
 
 def components(n_components: Any) -> int:

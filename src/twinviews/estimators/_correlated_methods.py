@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from twinviews._system.threads import one_blas_thread
 from twinviews.estimators._all_or_nothing import all_or_nothing, fitting
 from twinviews.estimators._base import SemiSupervisedEstimator
-from twinviews.estimators._checks import check_choice, check_count, check_number
-from twinviews.estimators._correlated_views import AllRows, CorrelationSettings
+from twinviews.estimators._correlated_views import AllRows
 from twinviews.estimators._inputs import check_present_rows
 from twinviews.method.correlation import CanonicalBasis
 from twinviews.method.moments import Moments
@@ -20,21 +18,6 @@ from twinviews.method.views import View
 from twinviews.passes.labeled_rows import LabeledRows
 from twinviews.passes.scaling import ScaledTable
 from twinviews.tables import Block, Table
-
-
-def check_correlation_parameters(model: Any) -> None:
-    check_count("n_components", model.n_components)
-    check_number("correlation_ridge", model.correlation_ridge, least=0)
-    check_number("canonical_weight", model.canonical_weight, least=0)
-    check_choice("cca", model.cca, ("exact", "randomized"))
-    ratio: Any = model.sketch_ratio
-    if not isinstance(ratio, Real) or not 0 < float(ratio) <= 1:
-        raise ValueError(f"sketch_ratio={ratio!r} must be above 0 and at most 1.")
-
-
-def correlation_settings(model: Any) -> CorrelationSettings:
-    sketch_ratio = model.sketch_ratio if model.cca == "randomized" else None
-    return CorrelationSettings(model.correlation_ridge, model.canonical_weight, sketch_ratio)
 
 
 def _all_rows(model: Any, what: str, error: type[Exception] = ValueError) -> AllRows:

@@ -10,9 +10,7 @@ import numpy as np
 
 from twinviews._system.memory import refuse_what_cannot_fit
 from twinviews.estimators._checks import AUTO
-from twinviews.estimators._labeled_kernel import OnLabeledRows
-from twinviews.estimators._method import Problems, Settings
-from twinviews.estimators._single_view import ROUNDING_RCOND, RidgeOnView
+from twinviews.estimators._method import Method, Problems
 from twinviews.estimators._solution import Solution
 from twinviews.method.kernel_values import Columns
 from twinviews.method.labeled_problem import all_labeled
@@ -33,10 +31,10 @@ _DEFORMATIONS = (0.0, 0.1, 1.0, 10.0, 100.0)
 _NEIGHBORS = 10
 
 
-def _all_rows(table: Table, settings: Settings, n_matrices: int) -> tuple[Any, np.ndarray]:
+def _all_rows(table: Table, model: Any, n_matrices: int) -> tuple[Any, np.ndarray]:
     """The distinct rows and the share of the weight on each; refused if they cannot fit in memory."""
     rows, share = table.fold(lambda block: AllDistinctRows.of(block.X, block.weight)).distinct()
-    refuse_what_cannot_fit(settings.estimator, rows.shape[0], n_matrices, instead="SSSL or XNV")
+    refuse_what_cannot_fit(type(model).__name__, rows.shape[0], n_matrices, instead="SSSL or XNV")
     return rows, share
 
 
@@ -52,37 +50,27 @@ class LearnedEigenfunctions:
     view: Annotated[View, "D e=r"]
     eigenvalues: Annotated[np.ndarray, "e"]
 
-    def attributes(self) -> dict[str, Any]:
-        return {
-            "sigma_": self.sigma,
-            "landmarks_": self.landmarks,
-            "eigenvalues_": self.eigenvalues,
-        }
 
-
-class EigenfunctionRegression(RidgeOnView):
+class EigenfunctionRegression(Method):
     """Least squares on the first s eigenfunctions of the full kernel matrix, section 2.4."""
 
     large_matrices = True
-
-    def __init__(self, settings: Settings, n_eigenfunctions: Any) -> None:
-        super().__init__(settings)
-        self.n_eigenfunctions = n_eigenfunctions  # a number or "auto"
-        self._most = _MOST_EIGENFUNCTIONS if n_eigenfunctions == AUTO else int(n_eigenfunctions)
+    shown = ("sigma", "landmarks", "eigenvalues")
 
     def learn(self, table: Table, first_pass: FirstPass, problems: Problems) -> LearnedEigenfunctions:
-        rows, share = _all_rows(table, self.settings, n_matrices=4)
+        rows, share = _all_rows(table, self.model, n_matrices=4)
         some = first_pass.sample.rows[:_STAND_IN_ROWS]
         equal = np.full(some.shape[0], 1 / some.shape[0])
-        kernel = self.settings.kernel
+        s = self.model.n_eigenfunctions
+        most = _MOST_EIGENFUNCTIONS if s == AUTO else int(s)
 
         def error_of(sigma: float) -> float:
-            view = eigenfunctions(kernel, some, equal, sigma, self._most).view
+            view = eigenfunctions(self.kernel, some, equal, sigma, most).view
             return float(self._errors(view, problems).min())
 
         sigma = self.choose_sigma(first_pass.sample.rows, error_of)
-        view, eigenvalues = eigenfunctions(kernel, rows, share, sigma, self._most)
-        s, available = self.n_eigenfunctions, len(eigenvalues)
+        view, eigenvalues = eigenfunctions(self.kernel, rows, share, sigma, most)
+        available = len(eigenvalues)
         if s != AUTO and available < s:
             raise ValueError(
                 f"n_eigenfunctions={s}, but the kernel matrix of the {len(share)} distinct rows has "
@@ -94,7 +82,7 @@ class EigenfunctionRegression(RidgeOnView):
     def _errors(self, view: View, problems: Problems) -> np.ndarray:
         """(s,) leave-one-out error over the variance of the labels, on the first 1, 2, ... features."""
         few = [problem.first(MOST_LABELS) for problem in problems]
-        intercept = self.settings.fit_intercept
+        intercept = self.model.fit_intercept
         # With one label left out, there must be more labels than coefficients.
         most = min(len(problem.Y) for problem in few) - 1 - intercept
         most = max(1, min(most, view.W.shape[1]))
@@ -105,12 +93,9 @@ class EigenfunctionRegression(RidgeOnView):
             errors += relative_error(path, problem)
         return np.where(np.isnan(errors), np.inf, errors)
 
-    def features(self, learned: LearnedEigenfunctions, problems: Problems) -> View:
-        return learned.view
-
     def choose(self, learned: Any, view: View, problems: Problems) -> tuple[View, Choice]:
         """The first s eigenfunctions without a penalty, s by leave-one-out: all s at once."""
-        s = self.n_eigenfunctions
+        s = self.model.n_eigenfunctions
         if s == AUTO:
             s = int(self._errors(view, problems).argmin()) + 1
         first = View(view.columns, view.W[:, :s], view.scale)
@@ -142,35 +127,28 @@ class LearnedDeformation:
     deformation: Annotated[np.ndarray, "N N"]
     ridge: Annotated[float, "> 0"] | None  # the ridge that goes with a given manifold ridge
 
-    def attributes(self) -> dict[str, Any]:
-        return {
-            "sigma_": self.sigma,
-            "landmarks_": self.landmarks,
-            "n_neighbors_": self.n_neighbors,
-        }
 
-
-class LaplacianRidge(OnLabeledRows):
+class LaplacianRidge(Method):
     """Kernel ridge regression with a kernel deformed by the neighbor graph (Sindhwani et al. 2005)."""
 
     large_matrices = True
-
-    def __init__(self, settings: Settings, manifold_ridge: Any, n_neighbors: Any) -> None:
-        super().__init__(settings)
-        self.manifold_ridge, self.n_neighbors = manifold_ridge, n_neighbors  # numbers or "auto"
+    landmarks_are_labeled = True
+    shown = ("sigma", "landmarks", "n_neighbors")
 
     def learn(self, table: Table, first_pass: FirstPass, problems: Problems) -> LearnedDeformation:
-        rows, share = _all_rows(table, self.settings, n_matrices=7)
+        rows, share = _all_rows(table, self.model, n_matrices=7)
         some = first_pass.sample.rows[:_STAND_IN_ROWS]
-        kernel = self.settings.kernel
+        kernel = self.kernel
 
         def view_of(sigma: float) -> View:
-            return nystroem_view(kernel, some, sigma, rcond=ROUNDING_RCOND)
+            return nystroem_view(kernel, some, sigma, rcond=self.rcond)
 
         error_of = partial(self.error_of, view_of, problems)
         sigma = self.choose_sigma(first_pass.sample.rows, error_of)
         N = len(share)
-        n_neighbors = min(_NEIGHBORS, N - 1) if self.n_neighbors == AUTO else self.n_neighbors
+        n_neighbors = self.model.n_neighbors
+        if n_neighbors == AUTO:
+            n_neighbors = min(_NEIGHBORS, N - 1)
         if n_neighbors >= N:
             raise ValueError(
                 f"n_neighbors={n_neighbors}, but the table has n_samples={N} distinct rows. Use "
@@ -203,7 +181,7 @@ class LaplacianRidge(OnLabeledRows):
                 problems,
                 self.penalties(None, view),
                 self.ridges(view) if ridge is None else np.array([ridge]),
-                intercept=self.settings.fit_intercept,
+                intercept=self.model.fit_intercept,
             ).error
             if best is None or error < least:
                 best, least = deformed, error
@@ -212,21 +190,21 @@ class LaplacianRidge(OnLabeledRows):
 
     def _strengths(self, scale: float, N: int) -> list[tuple[float, float | None]]:
         """(manifold_ridge / (ridge N^2), the ridge that goes with it, None if any may)"""
-        if self.manifold_ridge == AUTO:
+        if self.model.manifold_ridge == AUTO:
             return [(strength, None) for strength in _DEFORMATIONS]
-        given = self.settings.ridge
+        given = self.model.ridge
         ridges = VIEW_RIDGES[::3] * scale if given == AUTO else [float(given)]
-        return [(self.manifold_ridge / (ridge * N**2), float(ridge)) for ridge in ridges]
+        return [(self.model.manifold_ridge / (ridge * N**2), float(ridge)) for ridge in ridges]
 
     def _deformed_view(
         self, learned: LearnedDeformation, deformation: np.ndarray, labeled: Any
     ) -> View:
         """The view whose landmarks are the labeled rows, for the deformed kernel."""
-        kernel = self.settings.kernel
+        kernel = self.kernel
         K_rows = learned.kernel_of_rows(labeled).T  # (N, n)
         correction = deformation @ K_rows
         K = kernel.against(labeled, learned.sigma)(labeled) - K_rows.T @ correction
-        W = np.concatenate([-correction, np.eye(len(K))]) @ inverse_root(K, rcond=ROUNDING_RCOND)
+        W = np.concatenate([-correction, np.eye(len(K))]) @ inverse_root(K, rcond=self.rcond)
         columns = kernel.against(stack_rows([learned.landmarks, labeled]), learned.sigma)
         return View(columns, W, float(np.trace(K)) / len(K))
 

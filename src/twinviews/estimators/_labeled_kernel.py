@@ -10,24 +10,13 @@ from typing import Annotated, Any
 import numpy as np
 
 from twinviews._system.memory import refuse_what_cannot_fit
-from twinviews.estimators._method import LabeledFeatures, Problems
-from twinviews.estimators._single_view import ROUNDING_RCOND, RidgeOnView
-from twinviews.estimators._solution import Solution, features_of_landmarks
+from twinviews.estimators._method import Method, Problems
+from twinviews.estimators._solution import Solution
 from twinviews.method.labeled_problem import all_labeled
 from twinviews.method.tuning import MOST_LABELS
 from twinviews.method.views import View, nystroem_view
 from twinviews.passes.first_pass import FirstPass
 from twinviews.tables import Table
-
-
-class OnLabeledRows(RidgeOnView):
-    """A view whose last landmarks are all distinct labeled rows: their features are known exactly."""
-
-    landmarks_are_labeled = True
-
-    def labeled_features(self, view: View, problems: Problems) -> LabeledFeatures:
-        Z = features_of_landmarks(view, problems[0])
-        return [partial(problem.blocks_of, Z) for problem in problems]
 
 
 @dataclass(frozen=True)
@@ -36,18 +25,18 @@ class LearnedWidth:
 
     sigma: Annotated[float, "> 0"]
 
-    def attributes(self) -> dict[str, Any]:
-        return {"sigma_": self.sigma}
 
-
-class KernelRidgeMethod(OnLabeledRows):
+class KernelRidgeMethod(Method):
     """Kernel ridge regression on the labeled rows, section SI.2."""
+
+    landmarks_are_labeled = True
+    shown = ("sigma",)
 
     def learn(self, table: Table, first_pass: FirstPass, problems: Problems) -> LearnedWidth:
         labeled = all_labeled([problem.first(MOST_LABELS) for problem in problems])
 
         def view_of(sigma: float) -> View:
-            return nystroem_view(self.settings.kernel, labeled, sigma, rcond=ROUNDING_RCOND)
+            return nystroem_view(self.kernel, labeled, sigma, rcond=self.rcond)
 
         error_of = partial(self.error_of, view_of, problems)
         return LearnedWidth(self.choose_sigma(first_pass.sample.rows, error_of))
@@ -56,9 +45,9 @@ class KernelRidgeMethod(OnLabeledRows):
         """The labeled rows are the landmarks, so other labels mean another view."""
         labeled = problems[0].distinct
         refuse_what_cannot_fit(
-            self.settings.estimator, labeled.shape[0], n_matrices=4, instead="SSSL or XNV"
+            type(self.model).__name__, labeled.shape[0], n_matrices=4, instead="SSSL or XNV"
         )
-        return nystroem_view(self.settings.kernel, labeled, learned.sigma, rcond=ROUNDING_RCOND)
+        return nystroem_view(self.kernel, labeled, learned.sigma, rcond=self.rcond)
 
     def attributes(self, learned: LearnedWidth, solution: Solution) -> dict[str, Any]:
         found = super().attributes(learned, solution)
@@ -66,7 +55,7 @@ class KernelRidgeMethod(OnLabeledRows):
 
     def ignored(self, solution: Solution) -> float:
         m, rank = solution.view.W.shape
-        if rank in (0, m) or not self.settings.kernel.full_rank:
+        if rank in (0, m) or not self.kernel.full_rank:
             return 0.0
         # The columns of W are eigenvectors over the roots of their eigenvalues.
         largest = 1 / np.square(solution.view.W).sum(axis=0).min()
@@ -86,7 +75,7 @@ class KernelRidgeMethod(OnLabeledRows):
         return total
 
     def directions(self, learned: LearnedWidth, solution: Solution, X: Any) -> np.ndarray:
-        K = self.settings.kernel.against(X, learned.sigma)(X)
+        K = self.kernel.against(X, learned.sigma)(X)
         Z = solution.view(X)
         left_out, Q = np.linalg.eigh(K - Z @ Z.T)
         beyond = Q * np.sqrt(np.maximum(left_out, 0) / _sum_ridge(solution))

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from twinviews._system.threads import one_blas_thread
 from twinviews.estimators._checks import AUTO
-from twinviews.estimators._solution import Solution
-from twinviews.method.kernels import Kernel
+from twinviews.estimators._solution import Solution, features_of_landmarks
 from twinviews.method.labeled_problem import LabeledProblem, labeled_blocks
 from twinviews.method.regression import LabeledBlock, solve_ridge
 from twinviews.method.tuning import (
     MOST_LABELS,
     PROBE_ROWS,
+    VIEW_RIDGES,
     Candidate,
     Choice,
     choose_penalty,
@@ -28,30 +28,7 @@ from twinviews.passes.first_pass import FirstPass
 from twinviews.tables import Table
 
 Problems = Sequence[LabeledProblem]
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Parameters that all methods share, as the user gave them."""
-
-    estimator: str  # name of the class, for errors
-    kernel: Kernel
-    sigma: Any  # a number or "auto"
-    ridge: Any  # a number or "auto"
-    fit_intercept: bool
-    n_threads: int | None
-    seed: int
-
-
-class Learned(Protocol):
-    """What steps 1 and 2 have learned from all rows."""
-
-    @property
-    def sigma(self) -> float: ...
-
-    def attributes(self) -> dict[str, Any]:
-        """What of it a user can look at, by name."""
-        ...
+LabeledFeatures = list[Callable[[], Iterable[LabeledBlock]]]
 
 
 class Solved(NamedTuple):
@@ -64,36 +41,41 @@ class Solved(NamedTuple):
 class Method(ABC):
     """Features from all rows (steps 1 and 2), then ridge regression on the labels (step 3)."""
 
-    rcond: float  # eigenvalues of a kernel matrix up to this share of the largest are zero
+    # Eigenvalues of a kernel matrix up to this share of the largest are zero: beside a ridge only
+    # rounding in the eigenvalues themselves.
+    rcond = 1e-13
     # Small matrices are slower on a BLAS with several threads; methods on N x N matrices want it.
     large_matrices: ClassVar[bool] = False
+    # Whether the last landmarks of the view are all distinct labeled rows: their features are exact.
+    landmarks_are_labeled: ClassVar[bool] = False
+    # What a user can look at of what was learned, by name.
+    shown: ClassVar[tuple[str, ...]] = ("sigma", "landmarks")
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-
-    # --- what a method provides ---------------------------------------------------------------------
-
-    def sample_size(self) -> int:
-        """Distinct rows that the first pass must sample."""
-        return PROBE_ROWS
+    def __init__(self, model: Any) -> None:
+        self.model, self.kernel = model, model._kernel()
 
     @abstractmethod
     def learn(self, table: Table, first_pass: FirstPass, problems: Problems) -> Any:
         """Steps 1 and 2: what the features are made of, from all rows."""
 
-    @abstractmethod
+    # --- what a method may do differently -----------------------------------------------------------
+
+    def sample_size(self) -> int:
+        """Distinct rows that the first pass must sample."""
+        return PROBE_ROWS
+
     def features(self, learned: Any, problems: Problems) -> View:
         """The features to regress on; some methods make them of the labeled rows."""
+        view: View = learned.view
+        return view
 
-    @abstractmethod
     def penalties(self, learned: Any, view: View) -> list[Candidate]:
-        """Penalties on the coefficients of the features, one for each choice there is."""
+        """Penalties on the coefficients beside the ridge, one for each choice there is."""
+        return [Candidate({}, np.zeros(view.W.shape[1]))]
 
-    @abstractmethod
     def ridge_grid(self, view: View) -> np.ndarray:
         """Values of the ridge to choose from when it is "auto"."""
-
-    # --- what a method may do differently -----------------------------------------------------------
+        return VIEW_RIDGES * view.scale
 
     def choose(self, learned: Any, view: View, problems: Problems) -> tuple[View, Choice]:
         """The features to regress on and their penalty, by leave-one-out error where "auto"."""
@@ -102,10 +84,6 @@ class Method(ABC):
             return view, self.least_error(candidates, view, problems)
         values, penalty = candidates[0]
         return view, Choice(np.nan, {**values, "ridge": float(ridges[0])}, penalty + ridges[0])
-
-    def labeled_features(self, view: View, problems: Problems) -> LabeledFeatures:
-        """The features of the labeled rows of each problem, some rows at a time."""
-        return labeled_blocks(problems, view)
 
     def ignored(self, solution: Solution) -> float:
         """Share of a direction, taken as zero in the features, that the ridge would have let in."""
@@ -122,8 +100,8 @@ class Method(ABC):
 
     def attributes(self, learned: Any, solution: Solution) -> dict[str, Any]:
         """What a user can look at, by name."""
-        chosen = {f"{name}_": value for name, value in solution.values.items()}
-        return {**learned.attributes(), **chosen}
+        found = {name: getattr(learned, name) for name in self.shown} | dict(solution.values)
+        return {f"{name}_": value for name, value in found.items() if value is not None}
 
     # --- what all methods share ---------------------------------------------------------------------
 
@@ -133,9 +111,9 @@ class Method(ABC):
         n_targets = sum(len(problem.targets) for problem in problems)
         coef, intercept = np.zeros((view.W.shape[1], n_targets)), np.zeros(n_targets)
         left_out = []
-        for problem, blocks in zip(problems, self.labeled_features(view, problems), strict=True):
+        for problem, blocks in zip(problems, self._labeled_features(view, problems), strict=True):
             fit, predicted = solve_ridge(
-                blocks, choice.penalty, n=len(problem.Y), intercept=self.settings.fit_intercept
+                blocks, choice.penalty, n=len(problem.Y), intercept=self.model.fit_intercept
             )
             coef[:, problem.targets], intercept[problem.targets] = fit
             left_out.append(predicted)
@@ -147,16 +125,21 @@ class Method(ABC):
             intercept,
             View(view.columns, view.W @ coef),
             choice.values,
-            self.settings.fit_intercept,
+            self.model.fit_intercept,
             self.landmarks_are_labeled,
         )
         return Solved(solution, left_out)
 
-    landmarks_are_labeled: ClassVar[bool] = False
+    def _labeled_features(self, view: View, problems: Problems) -> LabeledFeatures:
+        """The features of the labeled rows of each problem, some rows at a time."""
+        if not self.landmarks_are_labeled:
+            return labeled_blocks(problems, view)
+        Z = features_of_landmarks(view, problems[0])
+        return [partial(problem.blocks_of, Z) for problem in problems]
 
     def ridges(self, view: View) -> np.ndarray:
         """The given ridge, or those to choose from."""
-        ridge = self.settings.ridge
+        ridge = self.model.ridge
         return self.ridge_grid(view) if ridge == AUTO else np.array([float(ridge)])
 
     def least_error(self, candidates: Sequence[Candidate], view: View, problems: Problems) -> Choice:
@@ -167,19 +150,20 @@ class Method(ABC):
             few,
             candidates,
             self.ridges(view),
-            intercept=self.settings.fit_intercept,
+            intercept=self.model.fit_intercept,
         )
+
+    def error_of(self, view_of: Callable[[float], View], problems: Problems, sigma: float) -> float:
+        """The least leave-one-out error with this sigma."""
+        view = view_of(sigma)
+        return self.least_error(self.penalties(None, view), view, problems).error
 
     def choose_sigma(self, rows: Any, error_of: Callable[[float], float]) -> float:
         """The given sigma, or the one of least error about the kernel's natural one."""
-        settings = self.settings
-        if settings.sigma != AUTO:
-            return float(settings.sigma)
-        natural = settings.kernel.natural_sigma(rows[:PROBE_ROWS])
-        if not settings.kernel.sigma_matters:
+        if self.model.sigma != AUTO:
+            return float(self.model.sigma)
+        natural = self.kernel.natural_sigma(rows[:PROBE_ROWS])
+        if not self.kernel.sigma_matters:
             return natural
         with one_blas_thread() as allowed:
-            return choose_sigma(error_of, natural, settings.n_threads or allowed)
-
-
-LabeledFeatures = list[Callable[[], Iterable[LabeledBlock]]]
+            return choose_sigma(error_of, natural, self.model.n_threads or allowed)
