@@ -22,7 +22,7 @@ from twinviews.estimators._blocks import by_blocks
 from twinviews.estimators._checks import check_choice, check_parameter
 from twinviews.estimators._ensemble import EnsembleFit, dense
 from twinviews.estimators._inputs import check_present_rows, check_rows, check_same_kind
-from twinviews.estimators._method import Method, Problems
+from twinviews.estimators._method import Method, Problems, Solution
 from twinviews.estimators._raw_rows import (
     check_frame,
     check_numbers_only,
@@ -30,7 +30,6 @@ from twinviews.estimators._raw_rows import (
     encode,
     learn_encoder,
 )
-from twinviews.estimators._solution import Solution
 from twinviews.estimators.random_seed import seed_from
 from twinviews.method.kernels import Kernel, find_kernel
 from twinviews.method.labeled_problem import LabeledProblem

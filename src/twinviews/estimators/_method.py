@@ -1,19 +1,26 @@
-"""What differs between methods: where features come from, and how their coefficients are penalised."""
+"""What differs between methods: where features come from, and how their coefficients are penalised.
+
+A method ends in a solution: a ridge fit of the labels on learned features.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from twinviews._system.memory import refuse_what_cannot_fit
 from twinviews._system.threads import one_blas_thread
 from twinviews.estimators._checks import AUTO
-from twinviews.estimators._solution import Solution, features_of_landmarks
+from twinviews.method.intervals import MOST_LEFT_OUT, LeftOut
 from twinviews.method.labeled_problem import LabeledProblem, labeled_blocks
-from twinviews.method.regression import LabeledBlock, solve_ridge
+from twinviews.method.landmarks import AllDistinctRows
+from twinviews.method.predictive_variance import PredictiveVariance
+from twinviews.method.regression import LabeledBlock, left_out_fits, solve_ridge
 from twinviews.method.tuning import (
     MOST_LABELS,
     PROBE_ROWS,
@@ -23,12 +30,90 @@ from twinviews.method.tuning import (
     choose_penalty,
     choose_sigma,
 )
-from twinviews.method.views import View
+from twinviews.method.views import Readout, View, root_of_inverse_root
 from twinviews.passes.first_pass import FirstPass
 from twinviews.tables import Table
 
 Problems = Sequence[LabeledProblem]
 LabeledFeatures = list[Callable[[], Iterable[LabeledBlock]]]
+
+# Distinct rows that stand for all while sigma is chosen: each trial on all would cost a whole fit.
+STAND_IN_ROWS = 400
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The result of step 3; rows on the scale of the fit -> (rows, targets)."""
+
+    view: Annotated[View, "D r"]  # the features
+    penalty: Annotated[np.ndarray, "r", ">= 0"]
+    problems: Annotated[tuple[Annotated[LabeledProblem, "D"], ...], ">= 1"]
+    coef: Annotated[np.ndarray, "r T"]
+    intercept: Annotated[np.ndarray, "T"]
+    readout: Annotated[View, "D T=r"]  # features times coefficients
+    values: Mapping[str, Annotated[float, ">= 0"]]  # given or chosen, by parameter name
+    fit_intercept: bool
+    landmarks_are_labeled: bool  # whether the last landmarks of the view are the labeled rows
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """(rows, T)"""
+        return self.readout(X) + self.intercept
+
+    def problem_of(self, target: int) -> tuple[LabeledProblem, int]:
+        """The problem that has this target, and its place there."""
+        for problem in self.problems:
+            if target in problem.targets:
+                return problem, int(np.flatnonzero(problem.targets == target)[0])
+        raise AssertionError("every target has a problem")
+
+    def labeled_features(self, problem: LabeledProblem) -> np.ndarray:
+        """(m, r) the features at the labeled rows of a problem."""
+        if self.landmarks_are_labeled:
+            return features_of_landmarks(self.view, problem)[problem.place]
+        return self.view(problem.X)
+
+    def predictive_variance(self) -> PredictiveVariance:
+        """The variance of predictions, for the target that has the fewest labels."""
+        problem = min(self.problems, key=lambda problem: len(problem.Y))
+        Z, weight = self.labeled_features(problem), len(problem.Y) * problem.weight
+        return PredictiveVariance.of(Z, weight, self.penalty, intercept=self.fit_intercept)
+
+    def left_out(self, target: int) -> LeftOut:
+        """The fits without each labeled row, in closed form."""
+        problem, place = self.problem_of(target)
+        Z = self.labeled_features(problem)
+        fits = left_out_fits(
+            LabeledBlock(Z, problem.Y[:, [place]], problem.weight),
+            self.penalty,
+            some=min(MOST_LEFT_OUT, len(Z)),
+            intercept=self.fit_intercept,
+        )
+        readout = View(self.view.columns, self.view.W @ fits.coef)
+        weight = problem.weight[: len(fits.residual)]
+        return LeftOut(
+            Readout(readout, fits.intercept),
+            np.arange(len(fits.residual)),
+            fits.residual,
+            weight / weight.sum(),
+        )
+
+    def rounding(self) -> float:
+        """What rounding of the kernel values does to a prediction, over the labels' deviation."""
+        worst = 0.0
+        for problem in self.problems:
+            varies = problem.variance > 0
+            weights = np.abs(self.readout.W[:, problem.targets[varies]]).sum(axis=0)
+            deviation = np.sqrt(problem.variance[varies])
+            worst = max(worst, float((weights / deviation).max(initial=0)))
+        return worst * self.view.scale * float(np.finfo(float).eps)
+
+
+def features_of_landmarks(view: View, problem: LabeledProblem) -> np.ndarray:
+    """(., r) the features of all distinct labeled rows, which are the last landmarks of the view.
+
+    In the product of kernel values and W, small eigenvalues would be lost to rounding.
+    """
+    return root_of_inverse_root(view.W[-problem.distinct.shape[0] :])
 
 
 class Solved(NamedTuple):
@@ -136,6 +221,17 @@ class Method(ABC):
             return labeled_blocks(problems, view)
         Z = features_of_landmarks(view, problems[0])
         return [partial(problem.blocks_of, Z) for problem in problems]
+
+    def all_rows(self, table: Table, n_matrices: int) -> tuple[Any, np.ndarray]:
+        """The distinct rows and the share of the weight on each, if that many N x N matrices fit."""
+        rows, share = table.fold(lambda block: AllDistinctRows.of(block.X, block.weight)).distinct()
+        self.check_memory(rows.shape[0], n_matrices)
+        return rows, share
+
+    def check_memory(self, n_rows: int, n_matrices: int) -> None:
+        """An error if that many matrices of rows by rows do not fit in memory."""
+        who = type(self.model).__name__
+        refuse_what_cannot_fit(who, n_rows, n_matrices, instead="SSSL or XNV")
 
     def ridges(self, view: View) -> np.ndarray:
         """The given ridge, or those to choose from."""

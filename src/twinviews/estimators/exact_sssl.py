@@ -2,14 +2,90 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
 
 from twinviews.estimators._base import SemiSupervisedEstimator
 from twinviews.estimators._checks import AUTO
 from twinviews.estimators._classifier import SemiSupervisedClassifier
 from twinviews.estimators._docstrings import documented
-from twinviews.estimators._full_kernel import EigenfunctionRegression
+from twinviews.estimators._method import STAND_IN_ROWS, Method, Problems, Solution
 from twinviews.estimators._regressor import SemiSupervisedRegressor
+from twinviews.method.regression import nested_leave_one_out
+from twinviews.method.tuning import MOST_LABELS, Choice, relative_error
+from twinviews.method.views import View, eigenfunctions
+from twinviews.passes.first_pass import FirstPass
+from twinviews.tables import Table
+
+# Eigenfunctions that are computed when their number is to be chosen.
+_MOST_EIGENFUNCTIONS = 1000
+
+
+@dataclass(frozen=True)
+class LearnedEigenfunctions:
+    """Eigenfunctions of the kernel over all rows."""
+
+    sigma: Annotated[float, "> 0"]
+    landmarks: Annotated[Any, "N D"]  # all distinct rows
+    view: Annotated[View, "D e=r"]
+    eigenvalues: Annotated[np.ndarray, "e"]
+
+
+class EigenfunctionRegression(Method):
+    """Least squares on the first s eigenfunctions of the full kernel matrix, section 2.4."""
+
+    large_matrices = True
+    shown = ("sigma", "landmarks", "eigenvalues")
+
+    def learn(self, table: Table, first_pass: FirstPass, problems: Problems) -> LearnedEigenfunctions:
+        rows, share = self.all_rows(table, n_matrices=4)
+        some = first_pass.sample.rows[:STAND_IN_ROWS]
+        equal = np.full(some.shape[0], 1 / some.shape[0])
+        s = self.model.n_eigenfunctions
+        most = _MOST_EIGENFUNCTIONS if s == AUTO else int(s)
+
+        def error_of(sigma: float) -> float:
+            view = eigenfunctions(self.kernel, some, equal, sigma, most).view
+            return float(self._errors(view, problems).min())
+
+        sigma = self.choose_sigma(first_pass.sample.rows, error_of)
+        view, eigenvalues = eigenfunctions(self.kernel, rows, share, sigma, most)
+        available = len(eigenvalues)
+        if s != AUTO and available < s:
+            raise ValueError(
+                f"n_eigenfunctions={s}, but the kernel matrix of the {len(share)} distinct rows has "
+                f"{available} eigenvalues above rounding with sigma={sigma:g}. Use "
+                f"n_eigenfunctions={available} or fewer, or a smaller sigma."
+            )
+        return LearnedEigenfunctions(sigma, rows, view, eigenvalues)
+
+    def _errors(self, view: View, problems: Problems) -> np.ndarray:
+        """(s,) leave-one-out error over the variance of the labels, on the first 1, 2, ... features."""
+        few = [problem.first(MOST_LABELS) for problem in problems]
+        intercept = self.model.fit_intercept
+        # With one label left out, there must be more labels than coefficients.
+        most = min(len(problem.Y) for problem in few) - 1 - intercept
+        most = max(1, min(most, view.W.shape[1]))
+        errors = np.zeros(most)
+        for problem in few:
+            Z = view(problem.X)[:, :most]
+            path = nested_leave_one_out(Z, problem.Y, problem.weight, intercept=intercept)
+            errors += relative_error(path, problem)
+        return np.where(np.isnan(errors), np.inf, errors)
+
+    def choose(self, learned: Any, view: View, problems: Problems) -> tuple[View, Choice]:
+        """The first s eigenfunctions without a penalty, s by leave-one-out: all s at once."""
+        s = self.model.n_eigenfunctions
+        if s == AUTO:
+            s = int(self._errors(view, problems).argmin()) + 1
+        first = View(view.columns, view.W[:, :s], view.scale)
+        return first, Choice(np.nan, {}, np.zeros(s))
+
+    def attributes(self, learned: LearnedEigenfunctions, solution: Solution) -> dict[str, Any]:
+        found = super().attributes(learned, solution)
+        return {**found, "n_eigenfunctions_": solution.view.W.shape[1]}
 
 
 class ExactSSSL(SemiSupervisedEstimator):

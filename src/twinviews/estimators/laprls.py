@@ -2,14 +2,145 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
 
 from twinviews.estimators._base import SemiSupervisedEstimator
 from twinviews.estimators._checks import AUTO, check_number
 from twinviews.estimators._classifier import SemiSupervisedClassifier
 from twinviews.estimators._docstrings import documented
-from twinviews.estimators._full_kernel import LaplacianRidge
+from twinviews.estimators._method import STAND_IN_ROWS, Method, Problems
 from twinviews.estimators._regressor import SemiSupervisedRegressor
+from twinviews.method.kernel_values import Columns
+from twinviews.method.labeled_problem import all_labeled
+from twinviews.method.landmarks import stack_rows
+from twinviews.method.neighbor_graph import graph_laplacian, kernel_deformation
+from twinviews.method.tuning import VIEW_RIDGES, Choice, choose_penalty
+from twinviews.method.views import View, inverse_root, nystroem_view
+from twinviews.passes.first_pass import FirstPass
+from twinviews.tables import Table
+
+# How strongly the graph may deform the kernel, relative to the kernel's own norm.
+_DEFORMATIONS = (0.0, 0.1, 1.0, 10.0, 100.0)
+_NEIGHBORS = 10
+
+
+class _Deformed(NamedTuple):
+    strength: float  # manifold_ridge / (ridge N^2)
+    deformation: np.ndarray  # (N, N)
+    ridge: float | None  # the ridge that goes with it, None if any may
+
+
+@dataclass(frozen=True)
+class LearnedDeformation:
+    """The kernel, deformed by the graph of all rows."""
+
+    sigma: Annotated[float, "> 0"]
+    landmarks: Annotated[Any, "N D"]  # all distinct rows
+    n_neighbors: Annotated[int, ">= 1"]
+    kernel_of_rows: Annotated[Columns, "D N=m"]
+    strength: Annotated[float, ">= 0"]  # manifold_ridge / (ridge N^2)
+    deformation: Annotated[np.ndarray, "N N"]
+    ridge: Annotated[float, "> 0"] | None  # the ridge that goes with a given manifold ridge
+
+
+class LaplacianRidge(Method):
+    """Kernel ridge regression with a kernel deformed by the neighbor graph (Sindhwani et al. 2005)."""
+
+    large_matrices = True
+    landmarks_are_labeled = True
+    shown = ("sigma", "landmarks", "n_neighbors")
+
+    def learn(self, table: Table, first_pass: FirstPass, problems: Problems) -> LearnedDeformation:
+        rows, share = self.all_rows(table, n_matrices=7)
+        some = first_pass.sample.rows[:STAND_IN_ROWS]
+        kernel = self.kernel
+
+        def view_of(sigma: float) -> View:
+            return nystroem_view(kernel, some, sigma, rcond=self.rcond)
+
+        error_of = partial(self.error_of, view_of, problems)
+        sigma = self.choose_sigma(first_pass.sample.rows, error_of)
+        N = len(share)
+        n_neighbors = self.model.n_neighbors
+        if n_neighbors == AUTO:
+            n_neighbors = min(_NEIGHBORS, N - 1)
+        if n_neighbors >= N:
+            raise ValueError(
+                f"n_neighbors={n_neighbors}, but the table has n_samples={N} distinct rows. Use "
+                f"n_neighbors={N - 1} or fewer."
+            )
+        # With f^T L f / N^2, weights that sum to N make a row of weight 1 count as in the paper.
+        laplacian = graph_laplacian(rows, n_neighbors, N * share)
+        undeformed = LearnedDeformation(
+            sigma, rows, n_neighbors, kernel.against(rows, sigma), 0.0, np.empty((0, 0)), None
+        )
+        strength, deformation, ridge = self._best_deformation(undeformed, laplacian, problems)
+        return LearnedDeformation(
+            sigma, rows, n_neighbors, undeformed.kernel_of_rows, strength, deformation, ridge
+        )
+
+    def _best_deformation(
+        self, undeformed: LearnedDeformation, laplacian: Any, problems: Problems
+    ) -> _Deformed:
+        """How far to deform the kernel, by leave-one-out where there is a choice."""
+        K = undeformed.kernel_of_rows(undeformed.landmarks)
+        candidates = self._strengths(np.trace(K) / len(K), len(K))
+        best, least = None, np.inf
+        for strength, ridge in candidates:
+            deformed = _Deformed(strength, kernel_deformation(K, strength * laplacian), ridge)
+            if len(candidates) == 1:
+                return deformed
+            view = self._deformed_view(undeformed, deformed.deformation, all_labeled(problems))
+            error = choose_penalty(
+                [view(problem.X) for problem in problems],
+                problems,
+                self.penalties(None, view),
+                self.ridges(view) if ridge is None else np.array([ridge]),
+                intercept=self.model.fit_intercept,
+            ).error
+            if best is None or error < least:
+                best, least = deformed, error
+        assert best is not None, "there is always a candidate"
+        return best
+
+    def _strengths(self, scale: float, N: int) -> list[tuple[float, float | None]]:
+        """(manifold_ridge / (ridge N^2), the ridge that goes with it, None if any may)"""
+        if self.model.manifold_ridge == AUTO:
+            return [(strength, None) for strength in _DEFORMATIONS]
+        given = self.model.ridge
+        ridges = VIEW_RIDGES[::3] * scale if given == AUTO else [float(given)]
+        return [(self.model.manifold_ridge / (ridge * N**2), float(ridge)) for ridge in ridges]
+
+    def _deformed_view(
+        self, learned: LearnedDeformation, deformation: np.ndarray, labeled: Any
+    ) -> View:
+        """The view whose landmarks are the labeled rows, for the deformed kernel."""
+        kernel = self.kernel
+        K_rows = learned.kernel_of_rows(labeled).T  # (N, n)
+        correction = deformation @ K_rows
+        K = kernel.against(labeled, learned.sigma)(labeled) - K_rows.T @ correction
+        W = np.concatenate([-correction, np.eye(len(K))]) @ inverse_root(K, rcond=self.rcond)
+        columns = kernel.against(stack_rows([learned.landmarks, labeled]), learned.sigma)
+        return View(columns, W, float(np.trace(K)) / len(K))
+
+    def features(self, learned: LearnedDeformation, problems: Problems) -> View:
+        return self._deformed_view(learned, learned.deformation, problems[0].distinct)
+
+    def choose(
+        self, learned: LearnedDeformation, view: View, problems: Problems
+    ) -> tuple[View, Choice]:
+        if learned.ridge is None:
+            view, choice = super().choose(learned, view, problems)
+        else:  # a given manifold ridge has deformed the kernel for this ridge and no other
+            penalty = np.full(view.W.shape[1], learned.ridge)
+            choice = Choice(np.nan, {"ridge": learned.ridge}, penalty)
+        N = learned.landmarks.shape[0]
+        manifold_ridge = learned.strength * choice.values["ridge"] * N**2
+        return view, choice._replace(values={**choice.values, "manifold_ridge": manifold_ridge})
 
 
 class LapRLS(SemiSupervisedEstimator):
