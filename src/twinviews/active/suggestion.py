@@ -29,7 +29,7 @@ from twinviews.active.model_view import (
     uncertainty,
 )
 from twinviews.active.shortlist import Shortlist, ShortlistOf
-from twinviews.estimators.random_seed import seed_from
+from twinviews.estimators._checks import seed_from
 from twinviews.passes.targets import as_array
 from twinviews.tables import ArrayTable, Block
 from twinviews.tables.base import Table

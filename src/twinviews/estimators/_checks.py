@@ -1,4 +1,4 @@
-"""Checks of the parameters that the user set."""
+"""Parameters that the user set: what each may be, and what it stands for."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from twinviews._system.memory import available_bytes
 from twinviews.method.landmarks import RowSample
@@ -110,3 +111,15 @@ def check_landmarks(sample: RowSample, n_components: Any, n_views: int) -> int:
             f"n_samples={distinct} distinct rows. {way_out}"
         )
     return M
+
+
+def seed_from(random_state: Any) -> int:
+    """A seed drawn from a ``random_state`` as scikit-learn defines it."""
+    try:
+        random = check_random_state(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"random_state={random_state!r} must be a whole number from 0 to 2**32 - 1, a "
+            f"numpy.random.RandomState, or None."
+        ) from None
+    return int(random.randint(np.iinfo(np.int32).max))  # nosec B311  # no secret

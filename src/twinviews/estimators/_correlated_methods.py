@@ -11,13 +11,13 @@ from twinviews._system.threads import one_blas_thread
 from twinviews.estimators._all_or_nothing import all_or_nothing, fitting
 from twinviews.estimators._base import SemiSupervisedEstimator
 from twinviews.estimators._correlated_views import AllRows
-from twinviews.estimators._inputs import check_present_rows
+from twinviews.estimators._inputs import check_present_rows, open_arrays
 from twinviews.method.correlation import CanonicalBasis
 from twinviews.method.moments import Moments
 from twinviews.method.views import View
 from twinviews.passes.labeled_rows import LabeledRows
 from twinviews.passes.scaling import ScaledTable
-from twinviews.tables import Block, Table
+from twinviews.tables import ArrayTable, Block, Table
 
 
 def _all_rows(model: Any, what: str, error: type[Exception] = ValueError) -> AllRows:
@@ -111,7 +111,7 @@ def partial_fit(
         if fitted:
             return _add_rows(self, X, y, sample_weight)
         self._check_parameters()
-        return self._fit_blocks(self._open_arrays(X, y, None, sample_weight))
+        return self._fit_blocks(open_arrays(self, X, y, None, sample_weight))
 
 
 def _add_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
@@ -120,7 +120,7 @@ def _add_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
         y = np.full(X.shape[0], None)
     X, y, weight = check_present_rows(X, y, sample_weight)
     block = Block(X, y.reshape(len(y), -1), weight)
-    table: Table = model._in_memory(block)
+    table: Table = ArrayTable(block, n_threads=model.n_threads, progress=model.progress)
     if model._scaling is not None:
         table = ScaledTable(table, model._scaling)
     with fitting(model), one_blas_thread():

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from twinviews.estimators._all_or_nothing import all_or_nothing
 from twinviews.estimators._checks import AUTO, check_flag
+from twinviews.estimators._raw_rows import remember_columns
 from twinviews.method.moments import Moments
 from twinviews.passes.first_pass import FirstPass
 from twinviews.tables import Table
@@ -121,7 +122,7 @@ def _fit_opened(
         model._encoder = found.encoder
         notes = None if checkpoint is None else _checkpoint(model, checkpoint, found.tables, read_as)
         model._one_column = isinstance(target, str)
-        model._remember_columns(np.array(found.names, dtype=object), len(found.names))
+        remember_columns(model, found.names, len(found.names))
         model._fit_blocks(found.table)
     if notes is not None:
         notes.remove()
