@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -175,7 +174,7 @@ class SemiSupervisedEstimator(BaseEstimator):
         # One number from random_state, from which everything random in this fit follows.
         self._seed = seed_from(getattr(self, "random_state", 0))
         method = self._method()
-        with fitting(self), nullcontext() if method.large_matrices else one_blas_thread():
+        with fitting(self):
             first_pass = table.fold(self._summarise_first_pass(method))
             self._scaling = first_pass.scaling(self._scale_kind())
             if self._scaling is not None:
@@ -243,12 +242,7 @@ class SemiSupervisedEstimator(BaseEstimator):
         X, y, weight = check_present_rows(self._as_numbers(X), y, sample_weight)
         labeled = LabeledRows.of(X, y.reshape(len(y), -1), weight, self.missing_label)
         labeled = labeled.scaled(self._scaling)
-        large = self._method().large_matrices
-        with (
-            all_or_nothing(self),
-            fitting(self),
-            nullcontext() if large else one_blas_thread(look=False),
-        ):
+        with all_or_nothing(self), fitting(self, look=False):
             problems = self._read_problems(labeled, y.ndim == 1)
             self._one_column = y.ndim == 1
             return self._solve(problems, labeled.count)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from twinviews._system.threads import one_blas_thread
 from twinviews.estimators._all_or_nothing import all_or_nothing, fitting
 from twinviews.estimators._base import SemiSupervisedEstimator
 from twinviews.estimators._correlated_views import AllRows
@@ -22,30 +21,24 @@ from twinviews.tables import ArrayTable, Block, Table
 
 def _all_rows(model: Any, what: str, error: type[Exception] = ValueError) -> AllRows:
     """The sums over all rows, which a small model file leaves out."""
-    all_rows = model._learned.all_rows
+    check_is_fitted(model)
+    all_rows: AllRows | None = model._learned.all_rows
     if all_rows is None:
         raise error(
             f"{what} needs both views and the sums over all rows, which the file of this model left "
             f"out to be small. Save the model of the fit with save_model(model, path, whole=True)."
         )
-    assert isinstance(all_rows, AllRows), "it has been learned"
     return all_rows
-
-
-def _learned_from_all_rows(model: Any, name: str) -> AllRows:
-    if "_learned" not in vars(model):
-        raise AttributeError(f"{type(model).__name__!r} object has no attribute {name!r}")
-    return _all_rows(model, name, AttributeError)
 
 
 def views_(self: Any) -> tuple[View, View]:
     """Both views: functions x -> z(x)."""
-    return _learned_from_all_rows(self, "views_").views
+    return _all_rows(self, "views_", AttributeError).views
 
 
 def basis_(self: Any) -> CanonicalBasis:
     """Canonical directions of both views, one per column, and their correlations."""
-    _learned_from_all_rows(self, "basis_")
+    _all_rows(self, "basis_", AttributeError)
     found: CanonicalBasis = self._learned.basis
     return found
 
@@ -71,7 +64,6 @@ def transform(self: Any, X: Any) -> np.ndarray:
 
 def transform_pair(self: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Canonical features of both views; column j of one correlates with column j of the other."""
-    check_is_fitted(self)
     _, second = _all_rows(self, "transform_pair").views
     X = self._prepared(X)
     learned = self._learned
@@ -123,7 +115,7 @@ def _add_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     table: Table = ArrayTable(block, n_threads=model.n_threads, progress=model.progress)
     if model._scaling is not None:
         table = ScaledTable(table, model._scaling)
-    with fitting(model), one_blas_thread():
+    with fitting(model):
         moments = model._method().moments_of_table(model._learned.all_rows, table)
     labeled = LabeledRows.of(*block, model.missing_label).scaled(model._scaling)
     return _take_in(model, moments, labeled, X.shape[0] - labeled.count)
@@ -173,6 +165,6 @@ def _take_in(model: Any, moments: Moments, labeled: LabeledRows, n_unlabeled: in
     labeled = model._learned.all_rows.labeled.merge(labeled)
     problems = model._read_problems(labeled, model._one_column)
     model.n_unlabeled_ += n_unlabeled
-    with fitting(model), one_blas_thread():
+    with fitting(model):
         model._learned = model._method().take_in(model._learned, moments, labeled, problems)
         return model._solve(problems, labeled.count)

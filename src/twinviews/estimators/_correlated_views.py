@@ -104,7 +104,6 @@ class CorrelatedViews(Method):
 
     def learn(self, table: Table, first_pass: FirstPass, problems: Problems) -> LearnedCorrelation:
         rows = first_pass.sample.rows
-        few = [problem.first(MOST_LABELS) for problem in problems]
         views_of, M, landmarks = self.model._pair_of_views(first_pass)  # step 1: two views
 
         def shift_of(views: TwinViews) -> np.ndarray:
@@ -113,16 +112,18 @@ class CorrelatedViews(Method):
         def error_of(sigma: float) -> float:
             views = views_of(sigma)
             moments = Moments.of(views.columns(rows), shift_of(views))
-            return self._correlate(views, moments, few, judge=True).error
+            return self._correlate(views, moments, problems, judge=True).error
 
         sigma = self.choose_sigma(rows, error_of)
         first, second, columns = views = views_of(sigma)
         shift = shift_of(views)
         moments = table.fold(self._summarise(columns, shift))  # step 2: what all rows say
         all_rows = AllRows(columns, shift, moments, (first, second), first_pass.labeled)
-        return self._agree(all_rows, few, sigma=sigma, n_components=M, landmarks=landmarks)
+        return self._agree(all_rows, problems, sigma, M, landmarks)
 
-    def _agree(self, all_rows: AllRows, problems: Problems, **views: Any) -> LearnedCorrelation:
+    def _agree(
+        self, all_rows: AllRows, problems: Problems, sigma: float, n_components: int, landmarks: Any
+    ) -> LearnedCorrelation:
         """Step 2 from the sums there are: canonical directions, and view 1 in their basis."""
         pair, moments = all_rows.pair, all_rows.moments
         _, rho, basis = self._correlate(
@@ -130,7 +131,7 @@ class CorrelatedViews(Method):
         )
         if len(basis.correlations) == 0:
             warn_user(
-                f"With sigma={views['sigma']:g} the two views agree on nothing above rounding, so "
+                f"With sigma={sigma:g} the two views agree on nothing above rounding, so "
                 f"every prediction is the mean of the labels. Use a sigma near the usual distance "
                 f'between rows, or "auto".'
             )
@@ -138,7 +139,9 @@ class CorrelatedViews(Method):
         m = len(W1)
         mean = moments.mean if self.model.fit_intercept else np.zeros_like(moments.mean)
         return LearnedCorrelation(
-            **views,
+            sigma,
+            n_components,
+            landmarks,
             correlation_ridge=rho,
             correlations=basis.correlations,
             effective_dimension=basis.effective_dimension,
@@ -149,25 +152,13 @@ class CorrelatedViews(Method):
         )
 
     def take_in(
-        self,
-        learned: LearnedCorrelation,
-        moments: Moments,
-        labeled: LabeledRows,
-        problems: Problems,
+        self, learned: LearnedCorrelation, more: Moments, labeled: LabeledRows, problems: Problems
     ) -> LearnedCorrelation:
         """The same with the sums of more rows added; ``labeled`` are all labeled rows."""
         assert learned.all_rows is not None, "checked by the caller"
-        all_rows = replace(
-            learned.all_rows, moments=learned.all_rows.moments.merge(moments), labeled=labeled
-        )
-        few = [problem.first(MOST_LABELS) for problem in problems]
-        return self._agree(
-            all_rows,
-            few,
-            sigma=learned.sigma,
-            n_components=learned.n_components,
-            landmarks=learned.landmarks,
-        )
+        moments = learned.all_rows.moments.merge(more)
+        all_rows = replace(learned.all_rows, moments=moments, labeled=labeled)
+        return self._agree(all_rows, problems, learned.sigma, learned.n_components, learned.landmarks)
 
     def moments_of_table(self, all_rows: AllRows, table: Table) -> Moments:
         """The sums over the rows of a table that is on the scale of the fit."""
@@ -193,13 +184,14 @@ class CorrelatedViews(Method):
         bases = canonical_bases(first, C12, second, rhos)
         if not judge:
             return _Correlated(np.nan, *next(bases))
-        Z = [views.first(problem.X) for problem in problems]
+        few = [problem.first(MOST_LABELS) for problem in problems]
+        Z = [views.first(problem.X) for problem in few]
         ridges = self.ridges(views.first)
         found = []
         for rho, basis in bases:
             features = [z @ basis.B1 for z in Z]
             candidates = self._canonical_penalties(basis.correlations)
-            choice = choose_penalty(features, problems, candidates, ridges, intercept=intercept)
+            choice = choose_penalty(features, few, candidates, ridges, intercept=intercept)
             found.append(_Correlated(choice.error, rho, basis))
         return min(found, key=attrgetter("error"))
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -26,12 +26,6 @@ from twinviews.tables import Table
 # How strongly the graph may deform the kernel, relative to the kernel's own norm.
 _DEFORMATIONS = (0.0, 0.1, 1.0, 10.0, 100.0)
 _NEIGHBORS = 10
-
-
-class _Deformed(NamedTuple):
-    strength: float  # manifold_ridge / (ridge N^2)
-    deformation: np.ndarray  # (N, N)
-    ridge: float | None  # the ridge that goes with it, None if any may
 
 
 @dataclass(frozen=True)
@@ -78,23 +72,21 @@ class LaplacianRidge(Method):
         undeformed = LearnedDeformation(
             sigma, rows, n_neighbors, kernel.against(rows, sigma), 0.0, np.empty((0, 0)), None
         )
-        strength, deformation, ridge = self._best_deformation(undeformed, laplacian, problems)
-        return LearnedDeformation(
-            sigma, rows, n_neighbors, undeformed.kernel_of_rows, strength, deformation, ridge
-        )
+        return self._best_deformation(undeformed, laplacian, problems)
 
     def _best_deformation(
         self, undeformed: LearnedDeformation, laplacian: Any, problems: Problems
-    ) -> _Deformed:
+    ) -> LearnedDeformation:
         """How far to deform the kernel, by leave-one-out where there is a choice."""
         K = undeformed.kernel_of_rows(undeformed.landmarks)
         candidates = self._strengths(np.trace(K) / len(K), len(K))
-        best, least = None, np.inf
+        best, least = undeformed, np.inf
         for strength, ridge in candidates:
-            deformed = _Deformed(strength, kernel_deformation(K, strength * laplacian), ridge)
+            deformation = kernel_deformation(K, strength * laplacian)
+            deformed = replace(undeformed, strength=strength, deformation=deformation, ridge=ridge)
             if len(candidates) == 1:
                 return deformed
-            view = self._deformed_view(undeformed, deformed.deformation, all_labeled(problems))
+            view = self._deformed_view(deformed, all_labeled(problems))
             error = choose_penalty(
                 [view(problem.X) for problem in problems],
                 problems,
@@ -102,9 +94,8 @@ class LaplacianRidge(Method):
                 self.ridges(view) if ridge is None else np.array([ridge]),
                 intercept=self.model.fit_intercept,
             ).error
-            if best is None or error < least:
+            if best is undeformed or error < least:
                 best, least = deformed, error
-        assert best is not None, "there is always a candidate"
         return best
 
     def _strengths(self, scale: float, N: int) -> list[tuple[float, float | None]]:
@@ -115,20 +106,18 @@ class LaplacianRidge(Method):
         ridges = VIEW_RIDGES[::3] * scale if given == AUTO else [float(given)]
         return [(self.model.manifold_ridge / (ridge * N**2), float(ridge)) for ridge in ridges]
 
-    def _deformed_view(
-        self, learned: LearnedDeformation, deformation: np.ndarray, labeled: Any
-    ) -> View:
+    def _deformed_view(self, learned: LearnedDeformation, labeled: Any) -> View:
         """The view whose landmarks are the labeled rows, for the deformed kernel."""
         kernel = self.kernel
         K_rows = learned.kernel_of_rows(labeled).T  # (N, n)
-        correction = deformation @ K_rows
+        correction = learned.deformation @ K_rows
         K = kernel.against(labeled, learned.sigma)(labeled) - K_rows.T @ correction
         W = np.concatenate([-correction, np.eye(len(K))]) @ inverse_root(K, rcond=self.rcond)
         columns = kernel.against(stack_rows([learned.landmarks, labeled]), learned.sigma)
         return View(columns, W, float(np.trace(K)) / len(K))
 
     def features(self, learned: LearnedDeformation, problems: Problems) -> View:
-        return self._deformed_view(learned, learned.deformation, problems[0].distinct)
+        return self._deformed_view(learned, problems[0].distinct)
 
     def choose(
         self, learned: LearnedDeformation, view: View, problems: Problems

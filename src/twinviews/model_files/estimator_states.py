@@ -17,7 +17,6 @@ from sklearn.base import is_classifier
 from twinviews.ensemble.ensembles import MOST_LABELS, ClassificationEnsemble, RegressionEnsemble
 from twinviews.estimators._correlated_views import CorrelatedViews, LearnedCorrelation
 from twinviews.estimators._method import Solution
-from twinviews.estimators._single_view import LearnedView
 from twinviews.estimators.exact_sssl import (
     EigenfunctionRegression,
     ExactSSSLClassifier,
@@ -31,8 +30,13 @@ from twinviews.estimators.laprls import (
     LapRLSRegressor,
     LearnedDeformation,
 )
-from twinviews.estimators.rff import RFFClassifier, RFFRegressor
-from twinviews.estimators.sssl import SSSLClassifier, SSSLRegressor
+from twinviews.estimators.single_view import (
+    LearnedView,
+    RFFClassifier,
+    RFFRegressor,
+    SSSLClassifier,
+    SSSLRegressor,
+)
 from twinviews.estimators.xks import XKSClassifier, XKSRegressor
 from twinviews.estimators.xnv import XNVClassifier, XNVRegressor
 from twinviews.method.views import TwinFeatures
