@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Callable
 from functools import partial
 from numbers import Integral, Real
@@ -24,18 +24,10 @@ def check_number(name: str, value: Any, *, least: float, open_end: bool = False)
     """A real number of at least (or, with ``open_end``, above) ``least``, or "auto"."""
     if isinstance(value, str) and value == AUTO:
         return
-    if not _is_finite_number(value) or value < least or (open_end and value == least):
+    number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+    if not number or not least <= value <= sys.float_info.max or (open_end and value == least):
         limit = f"above {least:g}" if open_end else f"of at least {least:g}"
         raise ValueError(f'{name}={value!r} must be a finite number {limit}, or "auto".')
-
-
-def _is_finite_number(value: Any) -> bool:
-    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
-        return False
-    try:
-        return math.isfinite(value)
-    except OverflowError:  # a whole number that no float holds
-        return False
 
 
 def check_count(name: str, value: Any, *, least: int = 1, or_else: str | None = AUTO) -> None:

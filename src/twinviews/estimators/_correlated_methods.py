@@ -149,11 +149,9 @@ def merge(self: Any, other: Any) -> Any:
 
 def _same_views(model: SemiSupervisedEstimator, other: SemiSupervisedEstimator) -> bool:
     ours, theirs = _all_rows(model, "merge"), _all_rows(other, "merge")
-    if model._encoder != other._encoder:
-        return False
-    if (model._scaling is None) != (other._scaling is None):
-        return False
-    if model._scaling is not None and not model._scaling.same_as(other._scaling):
+    scaling = model._scaling
+    same_scale = other._scaling is None if scaling is None else scaling.same_as(other._scaling)
+    if model._encoder != other._encoder or not same_scale:
         return False
     probe = np.linspace(-1, 1, 5 * model._width).reshape(5, -1)
     first, second = ours.columns(probe), theirs.columns(probe)

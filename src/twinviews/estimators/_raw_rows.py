@@ -47,7 +47,7 @@ def check_frame(X: Any) -> None:
 
 def check_numbers_only(X: Any) -> None:
     """For a model of numbers: a frame, if it is one, whose columns are numbers as well."""
-    if not is_frame(X) or (_is_pandas(X) and set(_kinds(X)) <= set("fiub")):
+    if not is_frame(X) or _is_pandas_of_numbers(X):
         return
     frame = as_arrow(X)
     from twinviews.tables.arrow import is_plain
@@ -76,15 +76,13 @@ def _is_pandas(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] == "pandas"
 
 
+def _is_pandas_of_numbers(X: Any) -> bool:
+    return _is_pandas(X) and all(getattr(dtype, "kind", "O") in "fiub" for dtype in X.dtypes)
+
+
 def is_plain_pandas(X: Any) -> bool:
-    """Whether a pandas frame holds numbers only, seen without a copy in another library."""
-    if not _is_pandas(X):
-        return False
-    return set(_kinds(X)) <= set("fiub") and not X.isna().to_numpy().any()
-
-
-def _kinds(X: Any) -> list[str]:
-    return [getattr(dtype, "kind", "O") for dtype in X.dtypes]
+    """Whether a pandas frame holds numbers in all rows, seen without a copy in another library."""
+    return _is_pandas_of_numbers(X) and not X.isna().to_numpy().any()
 
 
 def as_arrow(X: Any) -> Any:
