@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from twinviews._system.progress_bar import progress_bar
 from twinviews._system.threads import map_in_order, one_blas_thread
-from twinviews._system.user_warnings import warn_user
 from twinviews.estimators import _table_methods
 from twinviews.estimators._all_or_nothing import all_or_nothing, fitting, predicting
 from twinviews.estimators._checks import check_choice, check_parameter, seed_from
@@ -36,9 +35,6 @@ from twinviews.tables.engines import engine_of
 if TYPE_CHECKING:
     from twinviews.encoding.encoder import Encoder
 
-# Predictions that rounding may move by more than this share of the labels' deviation are told.
-_TOLD = 1e-6
-
 
 class SemiSupervisedEstimator(BaseEstimator):
     """Features from all rows, then a penalised regression on the labeled ones.
@@ -47,12 +43,9 @@ class SemiSupervisedEstimator(BaseEstimator):
     What a label is, and what a prediction looks like, regressors and classifiers say.
     """
 
-    # Parameters that every estimator has.
-    sigma: Any
-    ridge: Any
+    # Parameters that are read here.
     kernel: Any
     degree: int
-    fit_intercept: bool
     scale: str | None
     missing_label: Any
     n_threads: int | None
@@ -181,7 +174,7 @@ class SemiSupervisedEstimator(BaseEstimator):
                 table, first_pass = ScaledTable(table, self._scaling), first_pass.scaled(self._scaling)
             problems = self._read_problems(first_pass.labeled, self._one_column)
             self.n_unlabeled_ = first_pass.n_rows - first_pass.labeled.count
-            self._warn_if_a_column_is_lost(first_pass.sample.rows, method)
+            method.warn_if_a_column_is_lost(first_pass.sample.rows)
             self._learned = method.learn(table, first_pass, problems)  # steps 1 and 2: all rows
             self._unlabeled_sample = self._sample_for_ensemble(first_pass)
             return self._solve(problems, first_pass.labeled.count)  # steps 3 and 4: the labels
@@ -193,7 +186,7 @@ class SemiSupervisedEstimator(BaseEstimator):
         self._show()
         self.n_labeled_ = n_labeled
         self._judge(problems, left_out)
-        self._warn_if_rounding_decides(method)
+        method.warn_if_rounding_decides(self._learned.sigma, self._solution)
         ensemble = self._ensemble_fit()
         self._ensembles = None if ensemble is None else self._fit_ensembles(ensemble)
         if self._ensembles is not None:
@@ -350,27 +343,6 @@ class SemiSupervisedEstimator(BaseEstimator):
                     found.append(part)
                     bar.update(len(part))
             return np.concatenate(found)
-
-    # --- what is told -------------------------------------------------------------------------------
-
-    def _warn_if_a_column_is_lost(self, rows: Any, method: Method) -> None:
-        column = method.kernel.drowned_column(rows, method.rcond)
-        if column is not None:
-            values = rows[:, column]
-            warn_user(
-                f"Column {column} varies by {values.std():.2g} around {values.mean():.2g}, which "
-                f"kernel={self.kernel!r} cannot tell from a constant: it has no effect. Use "
-                f'scale="standard", or take the means of the columns off.'
-            )
-
-    def _warn_if_rounding_decides(self, method: Method) -> None:
-        share = max(self._solution.rounding(), method.ignored(self._solution))
-        if share > _TOLD:
-            warn_user(
-                f"Rounding may move predictions by {min(share, 1):.0e} of the labels' deviation, and "
-                f"far from the labels by more: with sigma={self._learned.sigma:g} rows are so alike "
-                f"that so small a ridge does not settle them. Give a larger ridge, or a smaller sigma."
-            )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -39,8 +39,7 @@ def views_(self: Any) -> tuple[View, View]:
 def basis_(self: Any) -> CanonicalBasis:
     """Canonical directions of both views, one per column, and their correlations."""
     _all_rows(self, "basis_", AttributeError)
-    found: CanonicalBasis = self._learned.basis
-    return found
+    return self._learned.basis
 
 
 def transform(self: Any, X: Any) -> np.ndarray:
@@ -57,9 +56,7 @@ def transform(self: Any, X: Any) -> np.ndarray:
     -------
     array of shape (n_samples, len(correlations_))
     """
-    X = self._prepared(X)
-    features: np.ndarray = self._by_blocks(self._learned.view, X) - self._learned.offsets[0]
-    return features
+    return self._by_blocks(self._learned.view, self._prepared(X)) - self._learned.offsets[0]
 
 
 def transform_pair(self: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from twinviews._system.memory import refuse_what_cannot_fit
 from twinviews._system.threads import one_blas_thread
+from twinviews._system.user_warnings import warn_user
 from twinviews.estimators._checks import AUTO
 from twinviews.method.intervals import MOST_LEFT_OUT, LeftOut
 from twinviews.method.labeled_problem import LabeledProblem, labeled_blocks
@@ -39,6 +40,8 @@ LabeledFeatures = list[Callable[[], Iterable[LabeledBlock]]]
 
 # Distinct rows that stand for all while sigma is chosen: each trial on all would cost a whole fit.
 STAND_IN_ROWS = 400
+# Predictions that rounding may move by more than this share of the labels' deviation are told.
+_TOLD = 1e-6
 
 
 @dataclass(frozen=True)
@@ -151,8 +154,7 @@ class Method(ABC):
 
     def features(self, learned: Any, problems: Problems) -> View:
         """The features to regress on; some methods make them of the labeled rows."""
-        view: View = learned.view
-        return view
+        return learned.view
 
     def penalties(self, learned: Any, view: View) -> list[Candidate]:
         """Penalties on the coefficients beside the ridge, one for each choice there is."""
@@ -263,3 +265,24 @@ class Method(ABC):
             return natural
         with one_blas_thread() as allowed:
             return choose_sigma(error_of, natural, self.model.n_threads or allowed)
+
+    # --- what is told -------------------------------------------------------------------------------
+
+    def warn_if_a_column_is_lost(self, rows: Any) -> None:
+        column = self.kernel.drowned_column(rows, self.rcond)
+        if column is not None:
+            values = rows[:, column]
+            warn_user(
+                f"Column {column} varies by {values.std():.2g} around {values.mean():.2g}, which "
+                f"kernel={self.model.kernel!r} cannot tell from a constant: it has no effect. Use "
+                f'scale="standard", or take the means of the columns off.'
+            )
+
+    def warn_if_rounding_decides(self, sigma: float, solution: Solution) -> None:
+        share = max(solution.rounding(), self.ignored(solution))
+        if share > _TOLD:
+            warn_user(
+                f"Rounding may move predictions by {min(share, 1):.0e} of the labels' deviation, and "
+                f"far from the labels by more: with sigma={sigma:g} rows are so alike "
+                f"that so small a ridge does not settle them. Give a larger ridge, or a smaller sigma."
+            )

@@ -242,5 +242,4 @@ def _predictor(
 def _predict_block(model: Any, rows: Any, coverage: float | None) -> dict[str, np.ndarray]:
     """Columns of predictions, for rows as a table's blocks have them."""
     X = rows if model._encoder is None else model._encoder(rows)
-    columns: dict[str, np.ndarray] = model._prediction_columns(X, coverage)
-    return columns
+    return model._prediction_columns(X, coverage)

@@ -74,8 +74,7 @@ def _transform(self: Any, X: Any) -> np.ndarray:
     -------
     array of shape (n_samples, rank), with at most ``n_components`` columns
     """
-    features: np.ndarray = self._by_blocks(self._learned.view, self._prepared(X))
-    return features
+    return self._by_blocks(self._learned.view, self._prepared(X))
 
 
 # --- SSSL: landmarks -------------------------------------------------------------------------------
