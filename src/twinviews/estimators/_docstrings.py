@@ -68,10 +68,10 @@ effective_dimension_ : float
 """
 
 _EVERY_ESTIMATOR = """
-n_labeled_, n_unlabeled_ : int
-    Labeled rows of the last solve, unlabeled rows of the last fit.
-{numbers} : number
-    The values used: those that were given, or those that were chosen.
+n_labeled_ : int
+    Labeled rows of the last solve.
+n_unlabeled_ : int
+    Unlabeled rows of the last fit.
 """
 
 _REGRESSOR = """
@@ -128,7 +128,7 @@ def documented(*, score: float) -> Callable[[Estimator], Estimator]:
     """A class decorator that completes the docstring; ``score`` is what the example prints."""
 
     def complete(cls: Estimator) -> Estimator:
-        if cls.__doc__ is not None:  # as it is with python -OO
+        if cls.__doc__ is not None:  # python -OO leaves none
             cls.__doc__ = _completed(cls, score)
         return cls
 
@@ -144,13 +144,16 @@ def _completed(cls: type, score: float) -> str:
     task = _sections(of_task.format(name=cls.__name__, seed=seed, score=score))
 
     described = {**_entries(_PARAMETERS), **_entries(algorithm["Parameters"])}
-    numbers = [name for name in parameters if re.match(_NUMBER_OR_AUTO, described[name])]
     attributes = {
         **_entries(algorithm["Attributes"]),
         **_entries(task["Attributes"]),
         **_entries(own["Attributes"]),
-        **_entries(_EVERY_ESTIMATOR.format(numbers=", ".join(f"{name}_" for name in numbers))),
+        **_entries(_EVERY_ESTIMATOR),
     }
+    for name in parameters:
+        if number := re.match(r'\w+ : (int|float) or "auto"', described[name]):
+            used = f"{name}_ : {number[1]}\n    The value used: the one that was given, or chosen."
+            attributes[f"{name}_"] = used
     summary, _, more = own["Text"].partition("\n\n")
     _, _, explanation = algorithm["Text"].partition("\n\n")
     text = [summary, explanation, task["Text"], more]
@@ -177,6 +180,3 @@ def _entries(section: str) -> dict[str, str]:
         name, typed, _ = entry.partition(" : ")
         found[name] = entry if typed else _entries(_ATTRIBUTES)[name]
     return found
-
-
-_NUMBER_OR_AUTO = r'\w+ : (int|float) or "auto"'

@@ -63,7 +63,7 @@ class NystroemView(SingleView):
         return max(components(self.model.n_components), super().sample_size())
 
 
-def _transform(self: Any, X: Any) -> np.ndarray:
+def transform(self: Any, X: Any) -> np.ndarray:
     """The random features z(x), whose inner products approximate the kernel.
 
     Parameters
@@ -136,7 +136,7 @@ class SSSL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEsti
 
         return OneView(view_of, M, landmarks)
 
-    transform = _transform
+    transform = transform
 
 
 @documented(score=0.92)
@@ -206,7 +206,7 @@ class RFF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
 
         return OneView(view_of, M, None)
 
-    transform = _transform
+    transform = transform
 
 
 @documented(score=0.92)
