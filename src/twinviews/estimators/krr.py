@@ -37,10 +37,7 @@ class KernelRidgeMethod(Method):
 
     def learn(self, table: Table, first_pass: FirstPass, problems: Problems) -> LearnedWidth:
         labeled = all_labeled([problem.first(MOST_LABELS) for problem in problems])
-
-        def view_of(sigma: float) -> View:
-            return nystroem_view(self.kernel, labeled, sigma, rcond=self.rcond)
-
+        view_of = partial(nystroem_view, self.kernel, labeled, rcond=self.rcond)
         error_of = partial(self.error_of, view_of, problems)
         return LearnedWidth(self.choose_sigma(first_pass.sample.rows, error_of))
 

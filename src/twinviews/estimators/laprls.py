@@ -51,11 +51,7 @@ class LaplacianRidge(Method):
     def learn(self, table: Table, first_pass: FirstPass, problems: Problems) -> LearnedDeformation:
         rows, share = self.all_rows(table, n_matrices=7)
         some = first_pass.sample.rows[:STAND_IN_ROWS]
-        kernel = self.kernel
-
-        def view_of(sigma: float) -> View:
-            return nystroem_view(kernel, some, sigma, rcond=self.rcond)
-
+        view_of = partial(nystroem_view, self.kernel, some, rcond=self.rcond)
         error_of = partial(self.error_of, view_of, problems)
         sigma = self.choose_sigma(first_pass.sample.rows, error_of)
         N = len(share)
@@ -70,7 +66,7 @@ class LaplacianRidge(Method):
         # With f^T L f / N^2, weights that sum to N make a row of weight 1 count as in the paper.
         laplacian = graph_laplacian(rows, n_neighbors, N * share)
         undeformed = LearnedDeformation(
-            sigma, rows, n_neighbors, kernel.against(rows, sigma), 0.0, np.empty((0, 0)), None
+            sigma, rows, n_neighbors, self.kernel.against(rows, sigma), 0.0, np.empty((0, 0)), None
         )
         return self._best_deformation(undeformed, laplacian, problems)
 

@@ -130,10 +130,7 @@ class SSSL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEsti
     def _one_view(self, first_pass: FirstPass) -> OneView:
         M = check_landmarks(first_pass.sample, self.n_components, n_views=1)
         landmarks = first_pass.sample.rows[:M]
-
-        def view_of(sigma: float) -> View:
-            return nystroem_view(self._kernel(), landmarks, sigma, rcond=NystroemView.rcond)
-
+        view_of = partial(nystroem_view, self._kernel(), landmarks, rcond=NystroemView.rcond)
         return OneView(view_of, M, landmarks)
 
     transform = transform
@@ -200,11 +197,7 @@ class RFF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
     def _one_view(self, first_pass: FirstPass) -> OneView:
         M, D = components(self.n_components), first_pass.sample.rows.shape[1]
         columns = fourier_columns(self._kernel(), D, M, M, self._seed)
-
-        def view_of(sigma: float) -> View:
-            return fourier_view(columns, sigma)
-
-        return OneView(view_of, M, None)
+        return OneView(partial(fourier_view, columns), M, None)
 
     transform = transform
 

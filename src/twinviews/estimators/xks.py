@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -14,7 +15,7 @@ from twinviews.estimators._correlated_views import CorrelatedViews, PairOfViews
 from twinviews.estimators._docstrings import documented
 from twinviews.estimators._regressor import SemiSupervisedRegressor
 from twinviews.method.kernels import DistanceKernel, find_shift_invariant_kernel
-from twinviews.method.views import TwinViews, fourier_columns, fourier_views
+from twinviews.method.views import fourier_columns, fourier_views
 from twinviews.passes.first_pass import FirstPass
 
 
@@ -85,11 +86,7 @@ class XKS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
     def _pair_of_views(self, first_pass: FirstPass) -> PairOfViews:
         M, D = components(self.n_components), first_pass.sample.rows.shape[1]
         columns = fourier_columns(self._kernel(), D, 2 * M, M, self._seed)
-
-        def views_of(sigma: float) -> TwinViews:
-            return fourier_views(columns, sigma)
-
-        return PairOfViews(views_of, M, None)
+        return PairOfViews(partial(fourier_views, columns), M, None)
 
     views_ = property(_correlated_methods.views_)
     basis_ = property(_correlated_methods.basis_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from twinviews.estimators._docstrings import documented
 from twinviews.estimators._ensemble import EnsembleFit, Members, check_members, dense, members_asked_for
 from twinviews.estimators._inputs import check_given_landmarks
 from twinviews.estimators._regressor import SemiSupervisedRegressor
-from twinviews.method.views import TwinViews, nystroem_views
+from twinviews.method.views import nystroem_views
 from twinviews.passes.first_pass import FirstPass
 from twinviews.passes.scaling import SCALES
 
@@ -161,10 +162,7 @@ class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
         else:
             landmarks = check_given_landmarks(self.landmarks, first_pass.sample.rows.shape[1])
             M = landmarks.shape[0] // 2
-
-        def views_of(sigma: float) -> TwinViews:
-            return nystroem_views(self._kernel(), landmarks, sigma, rcond=MOMENT_RCOND)
-
+        views_of = partial(nystroem_views, self._kernel(), landmarks, rcond=MOMENT_RCOND)
         return PairOfViews(views_of, M, landmarks)
 
     # --- step 4: an ensemble ------------------------------------------------------------------------
