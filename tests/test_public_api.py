@@ -1,8 +1,10 @@
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import twinviews
@@ -19,12 +21,25 @@ def test_every_promised_name_is_documented(name):
     assert found.__module__.startswith("twinviews.")
 
 
-@pytest.mark.parametrize("name", [name for name in twinviews.__all__ if name.endswith("Regressor")])
+ESTIMATORS = [name for name in twinviews.__all__ if name.endswith(("Regressor", "Classifier"))]
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_parameter_is_in_the_docstring(name):
     found = getattr(twinviews, name)
     doc = inspect.getdoc(found)
     for parameter in inspect.signature(found).parameters:
-        assert f"{parameter} : " in doc or f"{parameter}," in doc
+        assert f"\n{parameter} : " in doc
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_attribute_in_the_docstring_is_one_of_a_fitted_model(name):
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    model = getattr(twinviews, name)().fit(X, (X[:, 0] > 0).astype(int))
+    _, _, attributes = inspect.getdoc(model).partition("Attributes\n----------\n")
+    documented = re.findall(r"^(\w+) : ", attributes.partition("\n\n")[0], flags=re.MULTILINE)
+    assert {"coef_", "loo_error_", "n_labeled_", "n_unlabeled_", "sigma_"} <= set(documented)
+    assert all(hasattr(model, attribute) for attribute in documented)
 
 
 @pytest.mark.parametrize("name", [name for name in twinviews.__all__ if name.endswith("Classifier")])

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from twinviews.estimators.krr import KRRRegressor as KRRRegressor
     from twinviews.estimators.laprls import LapRLSClassifier as LapRLSClassifier
     from twinviews.estimators.laprls import LapRLSRegressor as LapRLSRegressor
-    from twinviews.estimators.rff import RFFClassifier as RFFClassifier
-    from twinviews.estimators.rff import RFFRegressor as RFFRegressor
-    from twinviews.estimators.sssl import SSSLClassifier as SSSLClassifier
-    from twinviews.estimators.sssl import SSSLRegressor as SSSLRegressor
+    from twinviews.estimators.single_view import RFFClassifier as RFFClassifier
+    from twinviews.estimators.single_view import RFFRegressor as RFFRegressor
+    from twinviews.estimators.single_view import SSSLClassifier as SSSLClassifier
+    from twinviews.estimators.single_view import SSSLRegressor as SSSLRegressor
     from twinviews.estimators.table_encoder import TableEncoder as TableEncoder
     from twinviews.estimators.xks import XKSClassifier as XKSClassifier
     from twinviews.estimators.xks import XKSRegressor as XKSRegressor
@@ -39,10 +39,10 @@ _HOMES = {
     "XNVClassifier": "twinviews.estimators.xnv",
     "XKSRegressor": "twinviews.estimators.xks",
     "XKSClassifier": "twinviews.estimators.xks",
-    "SSSLRegressor": "twinviews.estimators.sssl",
-    "SSSLClassifier": "twinviews.estimators.sssl",
-    "RFFRegressor": "twinviews.estimators.rff",
-    "RFFClassifier": "twinviews.estimators.rff",
+    "SSSLRegressor": "twinviews.estimators.single_view",
+    "SSSLClassifier": "twinviews.estimators.single_view",
+    "RFFRegressor": "twinviews.estimators.single_view",
+    "RFFClassifier": "twinviews.estimators.single_view",
     "KRRRegressor": "twinviews.estimators.krr",
     "KRRClassifier": "twinviews.estimators.krr",
     "ExactSSSLRegressor": "twinviews.estimators.exact_sssl",

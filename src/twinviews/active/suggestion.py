@@ -22,7 +22,7 @@ from twinviews.active.acquisition import (
     find_rule,
     handful_rule,
 )
-from twinviews.estimators.random_seed import seed_from
+from twinviews.estimators._checks import seed_from
 from twinviews.method.landmarks import row_priorities
 from twinviews.passes.targets import as_array, missing_labels
 from twinviews.tables import ArrayTable, Block

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
+from twinviews._system.threads import one_blas_thread
 from twinviews.tables.double_precision import in_double_precision
 
 
@@ -21,9 +22,13 @@ def all_or_nothing(model: Any) -> Iterator[None]:
         raise
 
 
-def fitting(model: Any) -> Any:
-    """Within it numbers that double precision cannot hold end in one error."""
-    return in_double_precision(f"This fit {_set_by_hand(model)}", _WAY_OUT)
+@contextmanager
+def fitting(model: Any, *, look: bool = True) -> Iterator[None]:
+    """Within it numbers that double precision cannot hold end in one error, and BLAS has the threads
+    that suit the method; ``look`` as in :func:`one_blas_thread`."""
+    blas = nullcontext() if model._method().large_matrices else one_blas_thread(look=look)
+    with in_double_precision(f"This fit {_set_by_hand(model)}", _WAY_OUT), blas:
+        yield
 
 
 def predicting(model: Any) -> Any:
@@ -37,19 +42,13 @@ _WAY_OUT = (
 )
 
 
+_NUMBERS = "sigma", "ridge", "correlation_ridge", "canonical_weight", "manifold_ridge", "degree"
+
+
 def _set_by_hand(model: Any) -> str:
     """The numbers among the parameters, which may be the reason."""
-    numbers = {
-        name: value
-        for name in (
-            "sigma",
-            "ridge",
-            "correlation_ridge",
-            "canonical_weight",
-            "manifold_ridge",
-            "degree",
-        )
-        if not isinstance(value := getattr(model, name, "auto"), str)
-    }
-    named = ", ".join(f"{name}={value!r}" for name, value in numbers.items())
+    given = {name: getattr(model, name, "auto") for name in _NUMBERS}
+    named = ", ".join(
+        f"{name}={value!r}" for name, value in given.items() if not isinstance(value, str)
+    )
     return f"with {named}" if named else "with every number chosen by itself"

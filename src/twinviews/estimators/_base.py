@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,39 +13,27 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from twinviews._system.threads import one_blas_thread
-from twinviews._system.user_warnings import warn_user
+from twinviews._system.progress_bar import progress_bar
+from twinviews._system.threads import map_in_order, one_blas_thread
 from twinviews.estimators import _table_methods
 from twinviews.estimators._all_or_nothing import all_or_nothing, fitting, predicting
-from twinviews.estimators._blocks import by_blocks
-from twinviews.estimators._checks import check_choice, check_count, check_flag, check_number
+from twinviews.estimators._checks import check_choice, check_parameter, seed_from
 from twinviews.estimators._ensemble import EnsembleFit, dense
-from twinviews.estimators._inputs import check_present_rows, check_rows, check_same_kind
-from twinviews.estimators._method import Method, Problems, Settings
-from twinviews.estimators._raw_rows import (
-    check_frame,
-    check_numbers_only,
-    column_names,
-    encode,
-    learn_encoder,
-)
-from twinviews.estimators._solution import Solution
-from twinviews.estimators.random_seed import seed_from
-from twinviews.method.kernels import Kernel
+from twinviews.estimators._inputs import as_numbers, check_present_rows, open_arrays, open_dask
+from twinviews.estimators._method import Method, Problems, Solution
+from twinviews.method.kernels import Kernel, find_kernel
 from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.tuning import PROBE_ROWS, SAMPLE_ROWS
 from twinviews.passes.first_pass import FirstPass, first_pass_of
 from twinviews.passes.labeled_rows import LabeledRows
 from twinviews.passes.scaling import SCALES, Scale, ScaledTable
 from twinviews.passes.targets import check_missing_label
-from twinviews.tables import ArrayTable, Block, Table
-from twinviews.tables.engines import engine_of, missing_engine
+from twinviews.tables import Block, Table
+from twinviews.tables.arrays import rows_per_block
+from twinviews.tables.engines import engine_of
 
 if TYPE_CHECKING:
     from twinviews.encoding.encoder import Encoder
-
-# Predictions that rounding may move by more than this share of the labels' deviation are told.
-_TOLD = 1e-6
 
 
 class SemiSupervisedEstimator(BaseEstimator):
@@ -56,11 +43,9 @@ class SemiSupervisedEstimator(BaseEstimator):
     What a label is, and what a prediction looks like, regressors and classifiers say.
     """
 
-    # Parameters that every estimator has.
-    sigma: Any
-    ridge: Any
+    # Parameters that are read here.
     kernel: Any
-    fit_intercept: bool
+    degree: int
     scale: str | None
     missing_label: Any
     n_threads: int | None
@@ -82,9 +67,9 @@ class SemiSupervisedEstimator(BaseEstimator):
 
     # --- what an algorithm provides -----------------------------------------------------------------
 
-    @abstractmethod
     def _kernel(self) -> Kernel:
         """The kernel, or an error that says which there are."""
+        return find_kernel(self.kernel, self.degree)
 
     @abstractmethod
     def _method(self) -> Method:
@@ -103,27 +88,12 @@ class SemiSupervisedEstimator(BaseEstimator):
         return self.scale
 
     def _check_parameters(self) -> None:
-        check_number("sigma", self.sigma, least=0, open_end=True)
-        check_number("ridge", self.ridge, least=0)
-        check_flag("fit_intercept", self.fit_intercept)
-        check_flag("progress", self.progress)
-        check_count("n_threads", self.n_threads, or_else=None)
-        check_count("degree", getattr(self, "degree", 3))
+        for name, value in self.get_params(deep=False).items():
+            check_parameter(name, value)
         check_missing_label(self.missing_label)
         if self.scale is not None:
             check_choice("scale", self.scale, self._scales)
         self._kernel()
-
-    def _settings(self) -> Settings:
-        return Settings(
-            type(self).__name__,
-            self._kernel(),
-            self.sigma,
-            self.ridge,
-            self.fit_intercept,
-            self.n_threads,
-            self._seed,
-        )
 
     # --- what regressors and classifiers provide ----------------------------------------------------
 
@@ -188,9 +158,8 @@ class SemiSupervisedEstimator(BaseEstimator):
         self._check_parameters()
         with all_or_nothing(self):
             self.__dict__.pop("_expected", None)  # classes that an earlier partial_fit was told of
-            if engine_of(X) == "dask":
-                return self._fit_blocks(self._open_dask(X, y, X_unlabeled, sample_weight))
-            return self._fit_blocks(self._open_arrays(X, y, X_unlabeled, sample_weight))
+            open_rows = open_dask if engine_of(X) == "dask" else open_arrays
+            return self._fit_blocks(open_rows(self, X, y, X_unlabeled, sample_weight))
 
     def _fit_blocks(self, table: Table) -> Self:
         """The algorithm: two passes over the rows, then the labels."""
@@ -198,14 +167,14 @@ class SemiSupervisedEstimator(BaseEstimator):
         # One number from random_state, from which everything random in this fit follows.
         self._seed = seed_from(getattr(self, "random_state", 0))
         method = self._method()
-        with fitting(self), nullcontext() if method.large_matrices else one_blas_thread():
+        with fitting(self):
             first_pass = table.fold(self._summarise_first_pass(method))
             self._scaling = first_pass.scaling(self._scale_kind())
             if self._scaling is not None:
                 table, first_pass = ScaledTable(table, self._scaling), first_pass.scaled(self._scaling)
             problems = self._read_problems(first_pass.labeled, self._one_column)
             self.n_unlabeled_ = first_pass.n_rows - first_pass.labeled.count
-            self._warn_if_a_column_is_lost(first_pass.sample.rows, method)
+            method.warn_if_a_column_is_lost(first_pass.sample.rows)
             self._learned = method.learn(table, first_pass, problems)  # steps 1 and 2: all rows
             self._unlabeled_sample = self._sample_for_ensemble(first_pass)
             return self._solve(problems, first_pass.labeled.count)  # steps 3 and 4: the labels
@@ -217,7 +186,7 @@ class SemiSupervisedEstimator(BaseEstimator):
         self._show()
         self.n_labeled_ = n_labeled
         self._judge(problems, left_out)
-        self._warn_if_rounding_decides(method)
+        method.warn_if_rounding_decides(self._learned.sigma, self._solution)
         ensemble = self._ensemble_fit()
         self._ensembles = None if ensemble is None else self._fit_ensembles(ensemble)
         if self._ensembles is not None:
@@ -266,12 +235,7 @@ class SemiSupervisedEstimator(BaseEstimator):
         X, y, weight = check_present_rows(self._as_numbers(X), y, sample_weight)
         labeled = LabeledRows.of(X, y.reshape(len(y), -1), weight, self.missing_label)
         labeled = labeled.scaled(self._scaling)
-        large = self._method().large_matrices
-        with (
-            all_or_nothing(self),
-            fitting(self),
-            nullcontext() if large else one_blas_thread(look=False),
-        ):
+        with all_or_nothing(self), fitting(self, look=False):
             problems = self._read_problems(labeled, y.ndim == 1)
             self._one_column = y.ndim == 1
             return self._solve(problems, labeled.count)
@@ -297,65 +261,16 @@ class SemiSupervisedEstimator(BaseEstimator):
 
     # --- rows that a user gives ---------------------------------------------------------------------
 
-    def _open_arrays(self, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any) -> ArrayTable:
-        """Rows in memory as a table, checked once."""
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None. Mark rows "
-                f"without a label by NaN or None in y."
-            )
-        self._encoder = learn_encoder(X, X_unlabeled, sample_weight)
-        if self._encoder is None:
-            X = check_rows(self, X, reset=True)
-        else:
-            self._remember_columns(column_names(X), X.shape[1])
-            X = encode(self._encoder, X)
-        self._rows_are_sparse = bool(sparse.issparse(X))
-        if self._scale_kind() is not None and self._rows_are_sparse:
-            raise ValueError(
-                f"scale={self.scale!r} would fill a sparse X. Use scale=None, with a scaler that keeps "
-                f"zeros such as MaxAbsScaler in front."
-            )
-        X, y, weight = check_present_rows(X, y, sample_weight)
-        self._one_column = y.ndim == 1
-        parts = [Block(X, y.reshape(len(y), -1), weight)]
-        if X_unlabeled is not None:
-            X_unlabeled = check_same_kind(X, self._encoded(X_unlabeled))
-            ones = None if weight is None else np.ones(X_unlabeled.shape[0])
-            parts.append(Block(X_unlabeled, None, ones))
-        return self._in_memory(*parts)
-
-    def _in_memory(self, *parts: Block) -> ArrayTable:
-        return ArrayTable(*parts, n_threads=self.n_threads, progress=self.progress)
-
-    def _open_dask(self, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any) -> Table:
-        if sample_weight is not None:
-            raise ValueError(
-                "sample_weight does not go with Dask input to fit. Make the weights a column of a Dask "
-                "data frame and use fit_table(frame, target=..., weight=...)."
-            )
-        try:
-            from twinviews.encoding.dask_rows import open_dask_rows
-        except ImportError as error:
-            raise missing_engine("dask") from error
-        found = open_dask_rows(X, y, X_unlabeled)
-        self._rows_are_sparse = False
-        self._encoder, self._one_column = found.encoder, y.ndim == 1
-        names = None if found.names is None else np.array(found.names, dtype=object)
-        self._remember_columns(names, found.width)
-        return found.table
-
-    def _remember_columns(self, names: np.ndarray | None, width: int) -> None:
-        self.n_features_in_ = width
-        self.__dict__.pop("feature_names_in_", None)
-        if names is not None:
-            self.feature_names_in_ = names
-
     @property
     def columns_(self) -> list[Any]:
         """What became of each column, as of :class:`TableEncoder`; empty if all were numbers."""
         check_is_fitted(self)
         return [] if self._encoder is None else list(self._encoder.codes)
+
+    @property
+    def _n_features_out(self) -> int:
+        """Features of ``transform``; scikit-learn names them."""
+        return self._learned.view.W.shape[1]
 
     @property
     def _width(self) -> int:
@@ -372,17 +287,9 @@ class SemiSupervisedEstimator(BaseEstimator):
             )
         return [str(name) for name in self.feature_names_in_]
 
-    def _encoded(self, X: Any) -> Any:
-        """Rows like those of the fit, as numbers."""
-        check_frame(X)
-        if self._encoder is None:
-            check_numbers_only(X)
-            return check_rows(self, X, reset=False)
-        return encode(self._encoder, X)
-
     def _as_numbers(self, X: Any) -> Any:
-        """The same, and dense where they are to be scaled."""
-        X = self._encoded(X)
+        """Rows like those of the fit, as numbers, and dense where they are to be scaled."""
+        X = as_numbers(self, X)
         return X.toarray() if self._scaling is not None and sparse.issparse(X) else X
 
     def _scaled(self, X: Any) -> Any:
@@ -421,29 +328,21 @@ class SemiSupervisedEstimator(BaseEstimator):
         return self._method().directions(self._learned, self._solution, X)
 
     def _by_blocks(self, function: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
+        """The function of all rows, block by block, on as many threads as BLAS would take."""
+        size = rows_per_block(X)
         with predicting(self):
-            return by_blocks(function, X, self.n_threads, progress=self.progress)
-
-    # --- what is told -------------------------------------------------------------------------------
-
-    def _warn_if_a_column_is_lost(self, rows: Any, method: Method) -> None:
-        column = method.settings.kernel.drowned_column(rows, method.rcond)
-        if column is not None:
-            values = rows[:, column]
-            warn_user(
-                f"Column {column} varies by {values.std():.2g} around {values.mean():.2g}, which "
-                f"kernel={self.kernel!r} cannot tell from a constant: it has no effect. Use "
-                f'scale="standard", or take the means of the columns off.'
-            )
-
-    def _warn_if_rounding_decides(self, method: Method) -> None:
-        share = max(self._solution.rounding(), method.ignored(self._solution))
-        if share > _TOLD:
-            warn_user(
-                f"Rounding may move predictions by {min(share, 1):.0e} of the labels' deviation, and "
-                f"far from the labels by more: with sigma={self._learned.sigma:g} rows are so alike "
-                f"that so small a ridge does not settle them. Give a larger ridge, or a smaller sigma."
-            )
+            if X.shape[0] <= size:
+                return function(X)
+            blocks = (X[start : start + size] for start in range(0, X.shape[0], size))
+            found = []
+            with (
+                one_blas_thread(look=False) as allowed,
+                progress_bar(X.shape[0], self.progress) as bar,
+            ):
+                for part in map_in_order(function, blocks, self.n_threads or allowed):
+                    found.append(part)
+                    bar.update(len(part))
+            return np.concatenate(found)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

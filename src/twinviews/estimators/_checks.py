@@ -1,12 +1,15 @@
-"""Checks of the parameters that the user set."""
+"""Parameters that the user set: what each may be, and what it stands for."""
 
 from __future__ import annotations
 
-import math
+import sys
+from collections.abc import Callable
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from twinviews._system.memory import available_bytes
 from twinviews.method.landmarks import RowSample
@@ -21,18 +24,10 @@ def check_number(name: str, value: Any, *, least: float, open_end: bool = False)
     """A real number of at least (or, with ``open_end``, above) ``least``, or "auto"."""
     if isinstance(value, str) and value == AUTO:
         return
-    if not _is_finite_number(value) or value < least or (open_end and value == least):
+    number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+    if not number or not least <= value <= sys.float_info.max or (open_end and value == least):
         limit = f"above {least:g}" if open_end else f"of at least {least:g}"
         raise ValueError(f'{name}={value!r} must be a finite number {limit}, or "auto".')
-
-
-def _is_finite_number(value: Any) -> bool:
-    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
-        return False
-    try:
-        return math.isfinite(value)
-    except OverflowError:  # a whole number that no float holds
-        return False
 
 
 def check_count(name: str, value: Any, *, least: int = 1, or_else: str | None = AUTO) -> None:
@@ -53,6 +48,35 @@ def check_flag(name: str, value: Any) -> None:
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, choices))}.")
+
+
+def _check_ratio(name: str, value: Any) -> None:
+    if not isinstance(value, Real) or not 0 < float(value) <= 1:
+        raise ValueError(f"{name}={value!r} must be above 0 and at most 1.")
+
+
+def check_parameter(name: str, value: Any) -> None:
+    """What a parameter of that name may be, whatever estimator has it; others pass."""
+    if name in _CHECKS:
+        _CHECKS[name](name, value)
+
+
+_CHECKS: dict[str, Callable[[str, Any], None]] = {
+    "n_components": check_count,
+    "n_eigenfunctions": check_count,
+    "n_neighbors": check_count,
+    "degree": check_count,
+    "n_threads": partial(check_count, or_else=None),
+    "sigma": partial(check_number, least=0, open_end=True),
+    "ridge": partial(check_number, least=0),
+    "correlation_ridge": partial(check_number, least=0),
+    "canonical_weight": partial(check_number, least=0),
+    "manifold_ridge": partial(check_number, least=0),
+    "fit_intercept": check_flag,
+    "progress": check_flag,
+    "cca": partial(check_choice, choices=("exact", "randomized")),
+    "sketch_ratio": _check_ratio,
+}
 
 
 def components(n_components: Any) -> int:
@@ -79,3 +103,15 @@ def check_landmarks(sample: RowSample, n_components: Any, n_views: int) -> int:
             f"n_samples={distinct} distinct rows. {way_out}"
         )
     return M
+
+
+def seed_from(random_state: Any) -> int:
+    """A seed drawn from a ``random_state`` as scikit-learn defines it."""
+    try:
+        random = check_random_state(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"random_state={random_state!r} must be a whole number from 0 to 2**32 - 1, a "
+            f"numpy.random.RandomState, or None."
+        ) from None
+    return int(random.randint(np.iinfo(np.int32).max))  # nosec B311  # no secret

@@ -12,8 +12,8 @@ from sklearn.utils import check_consistent_length
 from twinviews.ensemble.ensembles import ClassificationEnsemble
 from twinviews.estimators._base import SemiSupervisedEstimator
 from twinviews.estimators._ensemble import EnsembleFit, labels_of_members
+from twinviews.estimators._inputs import labeled_rows_to_score
 from twinviews.estimators._method import Problems
-from twinviews.estimators._weights import labeled_rows_to_score
 from twinviews.method.uncertainty import calibrated_scale, class_log_probabilities, class_shares
 from twinviews.passes.targets import one_against_rest, read_classes
 

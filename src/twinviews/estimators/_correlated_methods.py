@@ -2,69 +2,44 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from twinviews._system.threads import one_blas_thread
 from twinviews.estimators._all_or_nothing import all_or_nothing, fitting
 from twinviews.estimators._base import SemiSupervisedEstimator
-from twinviews.estimators._checks import check_choice, check_count, check_number
-from twinviews.estimators._correlated_views import AllRows, CorrelationSettings
-from twinviews.estimators._inputs import check_present_rows
+from twinviews.estimators._correlated_views import AllRows
+from twinviews.estimators._inputs import check_present_rows, open_arrays
 from twinviews.method.correlation import CanonicalBasis
 from twinviews.method.moments import Moments
 from twinviews.method.views import View
 from twinviews.passes.labeled_rows import LabeledRows
 from twinviews.passes.scaling import ScaledTable
-from twinviews.tables import Block, Table
-
-
-def check_correlation_parameters(model: Any) -> None:
-    check_count("n_components", model.n_components)
-    check_number("correlation_ridge", model.correlation_ridge, least=0)
-    check_number("canonical_weight", model.canonical_weight, least=0)
-    check_choice("cca", model.cca, ("exact", "randomized"))
-    ratio: Any = model.sketch_ratio
-    if not isinstance(ratio, Real) or not 0 < float(ratio) <= 1:
-        raise ValueError(f"sketch_ratio={ratio!r} must be above 0 and at most 1.")
-
-
-def correlation_settings(model: Any) -> CorrelationSettings:
-    sketch_ratio = model.sketch_ratio if model.cca == "randomized" else None
-    return CorrelationSettings(model.correlation_ridge, model.canonical_weight, sketch_ratio)
+from twinviews.tables import ArrayTable, Block, Table
 
 
 def _all_rows(model: Any, what: str, error: type[Exception] = ValueError) -> AllRows:
     """The sums over all rows, which a small model file leaves out."""
-    all_rows = model._learned.all_rows
+    check_is_fitted(model)
+    all_rows: AllRows | None = model._learned.all_rows
     if all_rows is None:
         raise error(
             f"{what} needs both views and the sums over all rows, which the file of this model left "
             f"out to be small. Save the model of the fit with save_model(model, path, whole=True)."
         )
-    assert isinstance(all_rows, AllRows), "it has been learned"
     return all_rows
-
-
-def _learned_from_all_rows(model: Any, name: str) -> AllRows:
-    if "_learned" not in vars(model):
-        raise AttributeError(f"{type(model).__name__!r} object has no attribute {name!r}")
-    return _all_rows(model, name, AttributeError)
 
 
 def views_(self: Any) -> tuple[View, View]:
     """Both views: functions x -> z(x)."""
-    return _learned_from_all_rows(self, "views_").views
+    return _all_rows(self, "views_", AttributeError).views
 
 
 def basis_(self: Any) -> CanonicalBasis:
     """Canonical directions of both views, one per column, and their correlations."""
-    _learned_from_all_rows(self, "basis_")
-    found: CanonicalBasis = self._learned.basis
-    return found
+    _all_rows(self, "basis_", AttributeError)
+    return self._learned.basis
 
 
 def transform(self: Any, X: Any) -> np.ndarray:
@@ -81,14 +56,11 @@ def transform(self: Any, X: Any) -> np.ndarray:
     -------
     array of shape (n_samples, len(correlations_))
     """
-    X = self._prepared(X)
-    features: np.ndarray = self._by_blocks(self._learned.view, X) - self._learned.offsets[0]
-    return features
+    return self._by_blocks(self._learned.view, self._prepared(X)) - self._learned.offsets[0]
 
 
 def transform_pair(self: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Canonical features of both views; column j of one correlates with column j of the other."""
-    check_is_fitted(self)
     _, second = _all_rows(self, "transform_pair").views
     X = self._prepared(X)
     learned = self._learned
@@ -128,7 +100,7 @@ def partial_fit(
         if fitted:
             return _add_rows(self, X, y, sample_weight)
         self._check_parameters()
-        return self._fit_blocks(self._open_arrays(X, y, None, sample_weight))
+        return self._fit_blocks(open_arrays(self, X, y, None, sample_weight))
 
 
 def _add_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
@@ -137,10 +109,10 @@ def _add_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
         y = np.full(X.shape[0], None)
     X, y, weight = check_present_rows(X, y, sample_weight)
     block = Block(X, y.reshape(len(y), -1), weight)
-    table: Table = model._in_memory(block)
+    table: Table = ArrayTable(block, n_threads=model.n_threads, progress=model.progress)
     if model._scaling is not None:
         table = ScaledTable(table, model._scaling)
-    with fitting(model), one_blas_thread():
+    with fitting(model):
         moments = model._method().moments_of_table(model._learned.all_rows, table)
     labeled = LabeledRows.of(*block, model.missing_label).scaled(model._scaling)
     return _take_in(model, moments, labeled, X.shape[0] - labeled.count)
@@ -174,11 +146,9 @@ def merge(self: Any, other: Any) -> Any:
 
 def _same_views(model: SemiSupervisedEstimator, other: SemiSupervisedEstimator) -> bool:
     ours, theirs = _all_rows(model, "merge"), _all_rows(other, "merge")
-    if model._encoder != other._encoder:
-        return False
-    if (model._scaling is None) != (other._scaling is None):
-        return False
-    if model._scaling is not None and not model._scaling.same_as(other._scaling):
+    scaling = model._scaling
+    same_scale = other._scaling is None if scaling is None else scaling.same_as(other._scaling)
+    if model._encoder != other._encoder or not same_scale:
         return False
     probe = np.linspace(-1, 1, 5 * model._width).reshape(5, -1)
     first, second = ours.columns(probe), theirs.columns(probe)
@@ -190,6 +160,6 @@ def _take_in(model: Any, moments: Moments, labeled: LabeledRows, n_unlabeled: in
     labeled = model._learned.all_rows.labeled.merge(labeled)
     problems = model._read_problems(labeled, model._one_column)
     model.n_unlabeled_ += n_unlabeled
-    with fitting(model), one_blas_thread():
+    with fitting(model):
         model._learned = model._method().take_in(model._learned, moments, labeled, problems)
         return model._solve(problems, labeled.count)

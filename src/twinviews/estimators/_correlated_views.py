@@ -11,8 +11,8 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from twinviews._system.user_warnings import warn_user
-from twinviews.estimators._checks import AUTO
-from twinviews.estimators._method import Method, Problems, Settings
+from twinviews.estimators._checks import AUTO, components
+from twinviews.estimators._method import Method, Problems
 from twinviews.method.correlation import (
     CanonicalBasis,
     canonical_correlation,
@@ -82,28 +82,6 @@ class LearnedCorrelation:
     basis: Annotated[CanonicalBasis, "a=r1 b=r2 r=k"] | None
     all_rows: Annotated[AllRows, "D c"] | None
 
-    def attributes(self) -> dict[str, Any]:
-        found = {
-            "sigma_": self.sigma,
-            "n_components_": self.n_components,
-            "correlation_ridge_": self.correlation_ridge,
-            "correlations_": self.correlations,
-            "effective_dimension_": self.effective_dimension,
-            "_n_features_out": len(self.correlations),
-        }
-        if self.landmarks is not None:
-            found["landmarks_"] = self.landmarks
-        return found
-
-
-@dataclass(frozen=True)
-class CorrelationSettings:
-    """Parameters of step 2, as the user gave them."""
-
-    correlation_ridge: Any  # a number or "auto"
-    canonical_weight: Any  # a number or "auto"
-    sketch_ratio: float | None  # None: exact moments
-
 
 class _Correlated(NamedTuple):
     error: float  # leave-one-out, NaN if nothing was to be chosen
@@ -112,28 +90,25 @@ class _Correlated(NamedTuple):
 
 
 class CorrelatedViews(Method):
-    """Steps 1 to 3; where the two views come from, ``pair_of`` says."""
+    """Steps 1 to 3; where the two views come from, the estimator's ``_pair_of_views`` says."""
 
     rcond = MOMENT_RCOND
-
-    def __init__(
-        self,
-        settings: Settings,
-        correlation: CorrelationSettings,
-        n_components: int,
-        pair_of: Callable[[FirstPass], PairOfViews],
-    ) -> None:
-        super().__init__(settings)
-        self.correlation, self.n_components, self.pair_of = correlation, n_components, pair_of
+    shown = (
+        "sigma",
+        "n_components",
+        "landmarks",
+        "correlation_ridge",
+        "correlations",
+        "effective_dimension",
+    )
 
     def sample_size(self) -> int:
-        least = SAMPLE_ROWS if self.settings.sigma == AUTO else PROBE_ROWS
-        return max(least, 2 * self.n_components)
+        least = SAMPLE_ROWS if self.model.sigma == AUTO else PROBE_ROWS
+        return max(least, 2 * components(self.model.n_components))
 
     def learn(self, table: Table, first_pass: FirstPass, problems: Problems) -> LearnedCorrelation:
         rows = first_pass.sample.rows
-        few = [problem.first(MOST_LABELS) for problem in problems]
-        views_of, M, landmarks = self.pair_of(first_pass)  # step 1: two views
+        views_of, M, landmarks = self.model._pair_of_views(first_pass)  # step 1: two views
 
         def shift_of(views: TwinViews) -> np.ndarray:
             return views.columns(rows[:PROBE_ROWS]).mean(axis=0)
@@ -141,32 +116,36 @@ class CorrelatedViews(Method):
         def error_of(sigma: float) -> float:
             views = views_of(sigma)
             moments = Moments.of(views.columns(rows), shift_of(views))
-            return self._correlate(views, moments, few, judge=True).error
+            return self._correlate(views, moments, problems, judge=True).error
 
         sigma = self.choose_sigma(rows, error_of)
         first, second, columns = views = views_of(sigma)
         shift = shift_of(views)
         moments = table.fold(self._summarise(columns, shift))  # step 2: what all rows say
         all_rows = AllRows(columns, shift, moments, (first, second), first_pass.labeled)
-        return self._agree(all_rows, few, sigma=sigma, n_components=M, landmarks=landmarks)
+        return self._agree(all_rows, problems, sigma, M, landmarks)
 
-    def _agree(self, all_rows: AllRows, problems: Problems, **views: Any) -> LearnedCorrelation:
+    def _agree(
+        self, all_rows: AllRows, problems: Problems, sigma: float, n_components: int, landmarks: Any
+    ) -> LearnedCorrelation:
         """Step 2 from the sums there are: canonical directions, and view 1 in their basis."""
         pair, moments = all_rows.pair, all_rows.moments
         _, rho, basis = self._correlate(
-            pair, moments, problems, judge=self.correlation.correlation_ridge == AUTO
+            pair, moments, problems, judge=self.model.correlation_ridge == AUTO
         )
         if len(basis.correlations) == 0:
             warn_user(
-                f"With sigma={views['sigma']:g} the two views agree on nothing above rounding, so "
+                f"With sigma={sigma:g} the two views agree on nothing above rounding, so "
                 f"every prediction is the mean of the labels. Use a sigma near the usual distance "
                 f'between rows, or "auto".'
             )
         W1, W2 = pair.from_columns
         m = len(W1)
-        mean = moments.mean if self.settings.fit_intercept else np.zeros_like(moments.mean)
+        mean = moments.mean if self.model.fit_intercept else np.zeros_like(moments.mean)
         return LearnedCorrelation(
-            **views,
+            sigma,
+            n_components,
+            landmarks,
             correlation_ridge=rho,
             correlations=basis.correlations,
             effective_dimension=basis.effective_dimension,
@@ -177,74 +156,57 @@ class CorrelatedViews(Method):
         )
 
     def take_in(
-        self,
-        learned: LearnedCorrelation,
-        moments: Moments,
-        labeled: LabeledRows,
-        problems: Problems,
+        self, learned: LearnedCorrelation, more: Moments, labeled: LabeledRows, problems: Problems
     ) -> LearnedCorrelation:
         """The same with the sums of more rows added; ``labeled`` are all labeled rows."""
         assert learned.all_rows is not None, "checked by the caller"
-        all_rows = replace(
-            learned.all_rows, moments=learned.all_rows.moments.merge(moments), labeled=labeled
-        )
-        few = [problem.first(MOST_LABELS) for problem in problems]
-        return self._agree(
-            all_rows,
-            few,
-            sigma=learned.sigma,
-            n_components=learned.n_components,
-            landmarks=learned.landmarks,
-        )
+        moments = learned.all_rows.moments.merge(more)
+        all_rows = replace(learned.all_rows, moments=moments, labeled=labeled)
+        return self._agree(all_rows, problems, learned.sigma, learned.n_components, learned.landmarks)
 
     def moments_of_table(self, all_rows: AllRows, table: Table) -> Moments:
         """The sums over the rows of a table that is on the scale of the fit."""
         return table.fold(self._summarise(all_rows.columns, all_rows.shift))
 
     def _summarise(self, columns: Any, shift: np.ndarray) -> Callable[[Block], Moments]:
+        ratio = self.model.sketch_ratio if self.model.cca == "randomized" else None
         return partial(
-            moments_of,
-            columns=columns,
-            shift=shift,
-            sketch_ratio=self.correlation.sketch_ratio,
-            seed=self.settings.seed,
+            moments_of, columns=columns, shift=shift, sketch_ratio=ratio, seed=self.model._seed
         )
 
     def _correlate(
         self, views: TwinViews, moments: Moments, problems: Problems, *, judge: bool
     ) -> _Correlated:
         """What the views agree on, with the correlation ridge of least leave-one-out error."""
-        intercept = self.settings.fit_intercept
+        intercept = self.model.fit_intercept
         C11, C12, C22 = view_covariances(moments.covariance(centred=intercept), *views.from_columns)
         first, second = whitening_factors(C11), whitening_factors(C22)
-        if self.correlation.correlation_ridge == AUTO:
+        if self.model.correlation_ridge == AUTO:
             rhos = [rho * views.first.scale for rho in CORRELATION_RIDGES]
         else:
-            rhos = [float(self.correlation.correlation_ridge)]
+            rhos = [float(self.model.correlation_ridge)]
         if not judge:
             basis = canonical_correlation(first, C12, second, correlation_ridge=rhos[0])
             return _Correlated(np.nan, rhos[0], basis)
-        Z = [views.first(problem.X) for problem in problems]
+        few = [problem.first(MOST_LABELS) for problem in problems]
+        Z = [views.first(problem.X) for problem in few]
         ridges = self.ridges(views.first)
         found = []
         for rho in rhos:
             basis = canonical_correlation(first, C12, second, correlation_ridge=rho)
             features = [z @ basis.B1 for z in Z]
             candidates = self._canonical_penalties(basis.correlations)
-            choice = choose_penalty(features, problems, candidates, ridges, intercept=intercept)
+            choice = choose_penalty(features, few, candidates, ridges, intercept=intercept)
             found.append(_Correlated(choice.error, rho, basis))
         return min(found, key=attrgetter("error"))
-
-    def features(self, learned: LearnedCorrelation, problems: Problems) -> View:
-        return learned.view
 
     def penalties(self, learned: LearnedCorrelation, view: View) -> list[Candidate]:
         return self._canonical_penalties(learned.correlations)
 
     def _canonical_penalties(self, correlations: np.ndarray) -> list[Candidate]:
         weights: tuple[float, ...] = CANONICAL_WEIGHTS
-        if self.correlation.canonical_weight != AUTO:
-            weights = (float(self.correlation.canonical_weight),)
+        if self.model.canonical_weight != AUTO:
+            weights = (float(self.model.canonical_weight),)
         return [
             Candidate({"canonical_weight": eta}, canonical_penalty(correlations, eta))
             for eta in weights

@@ -25,7 +25,7 @@ from twinviews.ensemble.estimator_member import EstimatorMember
 from twinviews.ensemble.member import Labeled, MemberContext, MemberSpec, Recipe
 from twinviews.ensemble.scales import STANDARD, scales_of
 from twinviews.estimators._checks import AUTO
-from twinviews.estimators._solution import Solution
+from twinviews.estimators._method import Solution
 from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.uncertainty import LeftOut
 from twinviews.passes.scaling import Scale, Scaling

@@ -1,21 +1,115 @@
-"""Checks of the rows, labels and weights that the user gave, once, at the door."""
+"""Rows, labels and weights that the user gave: checked once, at the door, and opened as a table."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
 
-from twinviews.estimators._raw_rows import dense_columns, is_frame
-from twinviews.estimators._weights import check_weight
+from twinviews.estimators._raw_rows import (
+    as_arrow,
+    check_frame,
+    check_numbers_only,
+    dense_columns,
+    is_frame,
+    is_plain_pandas,
+    names_of,
+    remember_columns,
+)
 from twinviews.passes.targets import as_array
-from twinviews.tables.double_precision import refuse_too_large
+from twinviews.tables import ArrayTable, Block, Table
+from twinviews.tables.double_precision import LARGEST, refuse_too_large
+from twinviews.tables.engines import missing_engine
+
+if TYPE_CHECKING:
+    from twinviews.encoding.encoder import Encoder
 
 
-def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
+# --- rows of a fit, and rows like them -------------------------------------------------------------
+
+
+def open_arrays(model: Any, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any) -> ArrayTable:
+    """Rows in memory as a table; the model remembers what their columns were."""
+    if y is None:
+        raise ValueError(
+            f"{type(model).__name__} requires y to be passed, but the target y is None. Mark rows "
+            f"without a label by NaN or None in y."
+        )
+    model._encoder = _learn_encoder(X, X_unlabeled, sample_weight)
+    if model._encoder is None:
+        X = _check_rows(model, X, reset=True)
+    else:
+        remember_columns(model, names_of(X), X.shape[1])
+        X = model._encoder(as_arrow(X))
+    model._rows_are_sparse = bool(sparse.issparse(X))
+    if model._rows_are_sparse and model._scale_kind() is not None:
+        raise ValueError(
+            f"scale={model.scale!r} would fill a sparse X. Use scale=None, with a scaler that keeps "
+            f"zeros such as MaxAbsScaler in front."
+        )
+    X, y, weight = check_present_rows(X, y, sample_weight)
+    model._one_column = y.ndim == 1
+    parts = [Block(X, y.reshape(len(y), -1), weight)]
+    if X_unlabeled is not None:
+        X_unlabeled = _check_same_kind(X, as_numbers(model, X_unlabeled))
+        ones = None if weight is None else np.ones(X_unlabeled.shape[0])
+        parts.append(Block(X_unlabeled, None, ones))
+    return ArrayTable(*parts, n_threads=model.n_threads, progress=model.progress)
+
+
+def open_dask(model: Any, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any) -> Table:
+    """The same for rows of Dask."""
+    if sample_weight is not None:
+        raise ValueError(
+            "sample_weight does not go with Dask input to fit. Make the weights a column of a Dask "
+            "data frame and use fit_table(frame, target=..., weight=...)."
+        )
+    try:
+        from twinviews.encoding.dask_rows import open_dask_rows
+    except ImportError as error:
+        raise missing_engine("dask") from error
+    found = open_dask_rows(X, y, X_unlabeled)
+    model._encoder, model._one_column, model._rows_are_sparse = found.encoder, y.ndim == 1, False
+    remember_columns(model, found.names, found.width)
+    return found.table
+
+
+def _learn_encoder(X: Any, X_unlabeled: Any, sample_weight: Any) -> Encoder | None:
+    """How the columns of data frames become numbers; None if they are numbers, all of them."""
+    parts = [X] if X_unlabeled is None else [X, X_unlabeled]
+    for part in parts:
+        check_frame(part)
+    if not all(map(is_frame, parts)) or all(map(is_plain_pandas, parts)):
+        return None
+    frames = [as_arrow(part) for part in parts]
+    from twinviews.encoding.frame_encoding import encoder_of_frames, is_plain_frame
+
+    if all(map(is_plain_frame, frames)):
+        return None
+    weight = None if sample_weight is None else check_weight(sample_weight, X)
+    return encoder_of_frames(frames, weight)
+
+
+def as_numbers(model: Any, X: Any) -> Any:
+    """Rows like those of the fit, as a float array or a CSR matrix."""
+    check_frame(X)
+    encoder: Encoder | None = model._encoder
+    if encoder is None:
+        check_numbers_only(X)
+        return _check_rows(model, X, reset=False)
+    if not is_frame(X):
+        raise ValueError(
+            f"This model was fitted on a table with named columns, not all of them numbers, and needs "
+            f"such a table here; this is a {type(X).__name__}. The columns are "
+            f"{', '.join(encoder.names)}."
+        )
+    return encoder(as_arrow(X))
+
+
+def _check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X as a float array or a canonical CSR matrix, with the width and names of the fit."""
     _refuse_what_has_no_numbers(X)
     if sparse.issparse(X):
@@ -23,7 +117,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     with np.errstate(all="ignore"):  # infinity is looked for, and found by a sum
         X = validate_data(
             estimator,
-            dense_columns(X) if is_frame(X) else _as_numbers("X", X),
+            dense_columns(X) if is_frame(X) else _read_numbers("X", X),
             reset=reset,
             accept_sparse="csr",
             dtype=(np.float64, np.float32),
@@ -65,7 +159,7 @@ def _check_indices(X: Any) -> None:
         ) from None
 
 
-def _as_numbers(name: str, values: Any) -> Any:
+def _read_numbers(name: str, values: Any) -> Any:
     """Lists, and arrays of objects or words, as float64; all others as they are."""
     dtype = getattr(values, "dtype", None)
     if dtype is not None and getattr(dtype, "kind", "f") not in "OUSV":
@@ -79,6 +173,34 @@ def _as_numbers(name: str, values: Any) -> Any:
             f"{name} holds a value that is not a number, or has no two dimensions ({error}). Give "
             f"numbers, or a data frame, whose words and dates become numbers by themselves."
         ) from None
+
+
+def _check_same_kind(X: Any, X_unlabeled: Any) -> Any:
+    """X_unlabeled as X is: both sparse or both dense."""
+    if sparse.issparse(X) and not sparse.issparse(X_unlabeled):
+        return sparse.csr_array(X_unlabeled)
+    if sparse.issparse(X_unlabeled) and not sparse.issparse(X):
+        raise ValueError(
+            "X is dense and X_unlabeled is sparse. Give both in one form, for example "
+            "scipy.sparse.csr_array(X)."
+        )
+    return X_unlabeled
+
+
+def check_given_landmarks(landmarks: Any, n_features: int) -> Any:
+    """Landmarks that the user chose: as wide as the rows, and of an even number."""
+    if not sparse.issparse(landmarks):
+        landmarks = _read_numbers("landmarks", landmarks)
+    landmarks = check_array(landmarks, accept_sparse="csr", dtype=np.float64, input_name="landmarks")
+    if landmarks.shape[1] != n_features or landmarks.shape[0] % 2:
+        raise ValueError(
+            f"landmarks has shape {landmarks.shape}. It must have {n_features} columns, like X, and an "
+            f"even number of rows, half for each view."
+        )
+    return landmarks
+
+
+# --- labels and weights ----------------------------------------------------------------------------
 
 
 def check_present_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, Any]:
@@ -96,26 +218,48 @@ def check_present_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndar
     return X[present], y[present], weight[present]
 
 
-def check_same_kind(X: Any, X_unlabeled: Any) -> Any:
-    """X_unlabeled as X is: both sparse or both dense."""
-    if sparse.issparse(X) and not sparse.issparse(X_unlabeled):
-        return sparse.csr_array(X_unlabeled)
-    if sparse.issparse(X_unlabeled) and not sparse.issparse(X):
+def check_weight(sample_weight: Any, X: Any) -> np.ndarray:
+    """(rows,) finite, none below zero and some above."""
+    if sparse.issparse(sample_weight) or np.ma.is_masked(sample_weight):
+        raise ValueError("sample_weight is sparse or masked. Give one number for each row.")
+    with np.errstate(all="ignore"):
+        sample_weight = _as_weights(sample_weight)
+        if np.size(sample_weight) and not np.any(sample_weight):
+            raise ValueError("sample_weight is zero for every row. Give some row a positive weight.")
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    refuse_too_large("sample_weight", weight, "Divide the weights by a number.")
+    heaviest = float(weight.max())
+    if heaviest < 1 / LARGEST:
         raise ValueError(
-            "X is dense and X_unlabeled is sparse. Give both in one form, for example "
-            "scipy.sparse.csr_array(X)."
+            f"sample_weight is at most {heaviest:g}, and sums of numbers below {1 / LARGEST:g} lose "
+            f"their digits. Multiply the weights by a number."
         )
-    return X_unlabeled
+    return weight
 
 
-def check_given_landmarks(landmarks: Any, n_features: int) -> Any:
-    """Landmarks that the user chose: as wide as the rows, and of an even number."""
-    if not sparse.issparse(landmarks):
-        landmarks = _as_numbers("landmarks", landmarks)
-    landmarks = check_array(landmarks, accept_sparse="csr", dtype=np.float64, input_name="landmarks")
-    if landmarks.shape[1] != n_features or landmarks.shape[0] % 2:
+def _as_weights(sample_weight: Any) -> Any:
+    try:
+        weights = np.asarray(sample_weight)
+        if weights.dtype.kind in "cMm":
+            raise TypeError(f"they are of type {weights.dtype}")
+        return weights.astype(np.float64)[()]  # a single number stays one
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
-            f"landmarks has shape {landmarks.shape}. It must have {n_features} columns, like X, and an "
-            f"even number of rows, half for each view."
-        )
-    return landmarks
+            f"sample_weight holds something that is not a number ({error}). Give one number for each "
+            f"row."
+        ) from None
+
+
+def labeled_rows_to_score(
+    known: np.ndarray, sample_weight: Any, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Which rows to score by, and their weights."""
+    if not known.any():
+        raise ValueError("y has no label at all: every entry is missing, so there is nothing to score.")
+    if sample_weight is None:
+        return np.flatnonzero(known), None
+    weight = check_weight(sample_weight, rows)
+    present = np.flatnonzero(known & (weight > 0))
+    if len(present) == 0:
+        raise ValueError("sample_weight is zero for every row that has a label. Give some a weight.")
+    return present, weight[present]

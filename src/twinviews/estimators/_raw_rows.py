@@ -2,53 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from twinviews.estimators._weights import check_weight
 from twinviews.tables.engines import engine_of, missing_engine
 
-if TYPE_CHECKING:
-    from twinviews.encoding.encoder import Encoder
+
+def remember_columns(model: Any, names: Any, width: int) -> None:
+    """As scikit-learn does: how many columns a fit had and, if all are strings, their names."""
+    model.n_features_in_ = width
+    vars(model).pop("feature_names_in_", None)
+    if names is not None and all(isinstance(name, str) for name in names):
+        model.feature_names_in_ = np.array(names, dtype=object)
 
 
-def learn_encoder(X: Any, X_unlabeled: Any, sample_weight: Any) -> Encoder | None:
-    """How the columns of data frames become numbers; None if they are numbers, all of them."""
-    parts = [X] if X_unlabeled is None else [X, X_unlabeled]
-    for part in parts:
-        check_frame(part)
-    if not all(map(is_frame, parts)) or all(map(_is_plain_pandas, parts)):
-        return None
-    frames = [as_arrow(part) for part in parts]
-    from twinviews.encoding.frame_encoding import encoder_of_frames, is_plain_frame
-
-    if all(map(is_plain_frame, frames)):
-        return None
-    weight = None
-    if sample_weight is not None:
-        weight = check_weight(sample_weight, X)
-    return encoder_of_frames(frames, weight)
-
-
-def encode(encoder: Encoder, X: Any) -> np.ndarray:
-    """(rows, D) numbers of a data frame."""
-    if not is_frame(X):
-        raise ValueError(
-            f"This model was fitted on a table with named columns, not all of them numbers, and needs "
-            f"such a table here; this is a {type(X).__name__}. The columns are "
-            f"{', '.join(encoder.names)}."
-        )
-    return encoder(as_arrow(X))
-
-
-def column_names(X: Any) -> np.ndarray | None:
-    """As scikit-learn has them: None unless all are strings."""
-    names = _names(X)
-    return np.array(names, dtype=object) if all(isinstance(name, str) for name in names) else None
-
-
-def _names(X: Any) -> list[Any]:
+def names_of(X: Any) -> list[Any]:
     return list(X.column_names if hasattr(X, "column_names") else X.columns)
 
 
@@ -67,7 +36,7 @@ def check_frame(X: Any) -> None:
         )
     if not is_frame(X):
         return
-    names = _names(X)
+    names = names_of(X)
     if not names:
         raise ValueError("No input column: X has 0 feature(s). Give a table with at least one.")
     for alike in (list(map(str, names)), names):  # 1 and "1" are one name here, 1 and True in pandas
@@ -78,7 +47,7 @@ def check_frame(X: Any) -> None:
 
 def check_numbers_only(X: Any) -> None:
     """For a model of numbers: a frame, if it is one, whose columns are numbers as well."""
-    if not is_frame(X) or (_is_pandas(X) and set(_kinds(X)) <= set("fiub")):
+    if not is_frame(X) or _is_pandas_of_numbers(X):
         return
     frame = as_arrow(X)
     from twinviews.tables.arrow import is_plain
@@ -107,15 +76,13 @@ def _is_pandas(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] == "pandas"
 
 
-def _is_plain_pandas(X: Any) -> bool:
-    """Whether a pandas frame holds numbers only, seen without a copy in another library."""
-    if not _is_pandas(X):
-        return False
-    return set(_kinds(X)) <= set("fiub") and not X.isna().to_numpy().any()
+def _is_pandas_of_numbers(X: Any) -> bool:
+    return _is_pandas(X) and all(getattr(dtype, "kind", "O") in "fiub" for dtype in X.dtypes)
 
 
-def _kinds(X: Any) -> list[str]:
-    return [getattr(dtype, "kind", "O") for dtype in X.dtypes]
+def is_plain_pandas(X: Any) -> bool:
+    """Whether a pandas frame holds numbers in all rows, seen without a copy in another library."""
+    return _is_pandas_of_numbers(X) and not X.isna().to_numpy().any()
 
 
 def as_arrow(X: Any) -> Any:

@@ -17,8 +17,8 @@ from twinviews.estimators._all_or_nothing import predicting
 from twinviews.estimators._base import SemiSupervisedEstimator
 from twinviews.estimators._checks import check_flag
 from twinviews.estimators._ensemble import EnsembleFit, dense, labels_of_members, left_out_of
+from twinviews.estimators._inputs import labeled_rows_to_score
 from twinviews.estimators._method import Problems
-from twinviews.estimators._weights import labeled_rows_to_score
 from twinviews.method.uncertainty import LeftOut, deviation, interval_ends
 from twinviews.passes.targets import read_numbers
 

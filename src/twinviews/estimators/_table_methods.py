@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from twinviews.estimators._all_or_nothing import all_or_nothing
 from twinviews.estimators._checks import AUTO, check_flag
+from twinviews.estimators._raw_rows import remember_columns
 from twinviews.method.moments import Moments
 from twinviews.passes.first_pass import FirstPass
 from twinviews.tables import Table
@@ -22,7 +23,6 @@ from twinviews.tables.checkpoint import Checkpoint
 from twinviews.tables.engines import missing_engine
 
 if TYPE_CHECKING:
-    from twinviews.encoding.sources import OpenedSource
     from twinviews.reading import ReadingOptions
     from twinviews.tables.predictions import TablePredictor
 
@@ -107,21 +107,13 @@ def fit_table(
         n_threads=model.n_threads,
         progress=model.progress,
     )
-    read_as = f"{reading!r} {kinds!r}"  # other rows for the same file
-    _fit_opened(model, found, target, checkpoint, read_as)
-    return self
-
-
-def _fit_opened(
-    model: Any, found: OpenedSource, target: str | Sequence[str], checkpoint: Any, read_as: str
-) -> None:
     with all_or_nothing(model):
-        model._rows_are_sparse = False
-        model.__dict__.pop("_expected", None)  # classes that an earlier partial_fit was told of
-        model._encoder = found.encoder
-        notes = None if checkpoint is None else _checkpoint(model, checkpoint, found.tables, read_as)
+        model._encoder, model._rows_are_sparse = found.encoder, False
         model._one_column = isinstance(target, str)
-        model._remember_columns(np.array(found.names, dtype=object), len(found.names))
+        remember_columns(model, found.names, len(found.names))
+        model.__dict__.pop("_expected", None)  # classes that an earlier partial_fit was told of
+        read_as = f"{reading!r} {kinds!r}"  # other rows for the same file
+        notes = None if checkpoint is None else _checkpoint(model, checkpoint, found.tables, read_as)
         model._fit_blocks(found.table)
     if notes is not None:
         notes.remove()
@@ -131,6 +123,7 @@ def _fit_opened(
     if found.about:
         task = "classification" if is_classifier(model) else "regression"
         model.about_ = {"target": target, "task": task, **found.about}
+    return self
 
 
 def _checkpoint(model: Any, path: Any, tables: Sequence[Table], read_as: str) -> Checkpoint:
@@ -249,5 +242,4 @@ def _predictor(
 def _predict_block(model: Any, rows: Any, coverage: float | None) -> dict[str, np.ndarray]:
     """Columns of predictions, for rows as a table's blocks have them."""
     X = rows if model._encoder is None else model._encoder(rows)
-    columns: dict[str, np.ndarray] = model._prediction_columns(X, coverage)
-    return columns
+    return model._prediction_columns(X, coverage)

@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from twinviews.estimators._all_or_nothing import all_or_nothing
-from twinviews.estimators._raw_rows import as_arrow, check_frame, column_names, is_frame
+from twinviews.estimators._raw_rows import as_arrow, check_frame, is_frame, names_of, remember_columns
 
 if TYPE_CHECKING:
     from twinviews.encoding.codes import Code
@@ -159,10 +159,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if is_frame(X):
             frame = as_arrow(X)
             if reset:
-                self.n_features_in_ = frame.num_columns
-                self.__dict__.pop("feature_names_in_", None)
-                if (names := column_names(X)) is not None:
-                    self.feature_names_in_ = names
+                remember_columns(self, names_of(X), frame.num_columns)
             return frame
         X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
         return as_arrow({f"x{j}": column for j, column in enumerate(X.T)})

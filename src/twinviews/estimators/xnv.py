@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,20 +13,88 @@ from sklearn.utils.validation import check_is_fitted
 from twinviews.ensemble.ensembles import UNLABELED_ROWS
 from twinviews.estimators import _correlated_methods
 from twinviews.estimators._base import SemiSupervisedEstimator
-from twinviews.estimators._checks import AUTO, check_landmarks, components
+from twinviews.estimators._checks import AUTO, check_landmarks
 from twinviews.estimators._classifier import SemiSupervisedClassifier
 from twinviews.estimators._correlated_views import MOMENT_RCOND, CorrelatedViews, PairOfViews
+from twinviews.estimators._docstrings import documented
 from twinviews.estimators._ensemble import EnsembleFit, Members, check_members, dense, members_asked_for
 from twinviews.estimators._inputs import check_given_landmarks
 from twinviews.estimators._regressor import SemiSupervisedRegressor
-from twinviews.method.kernels import Kernel, find_kernel
-from twinviews.method.views import TwinViews, nystroem_views
+from twinviews.method.views import nystroem_views
 from twinviews.passes.first_pass import FirstPass
 from twinviews.passes.scaling import SCALES
 
 
 class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstimator):
-    """Correlated Nystroem views, Algorithm 1, for regression and classification."""
+    """Correlated Nystroem views, for regression and classification.
+
+    1. 2M landmarks, drawn from all rows, make two views of M Nystroem features each.
+    2. Canonical correlation analysis of the two views, over all rows.
+    3. Ridge regression of the labels on view 1 in its canonical basis, where a direction that the views
+       agree on with correlation lambda is penalised by eta (1 - lambda) / lambda + ridge.
+    4. Beyond the paper, an ensemble: kernel ridge in metrics learned from gradients at unlabeled rows,
+       Gaussian processes with a width for each column, and linear ridge join the views, on columns
+       scaled by moments, by quartiles and by ranks. Each member is fitted again without each tenth of
+       the labels (each fifth, from 250 labels on); its predictions of those labels decide its weight
+       (``members_``). Any scikit-learn estimator may be a member too.
+
+    All parameters that are "auto" are chosen together, by the closed-form leave-one-out error on the
+    labels. If sigma, ridge or correlation_ridge is a number, there is no step 4 unless ``members`` asks
+    for it. The algorithm as printed in the paper, which has no ridge inside CCA, is::
+
+        XNVRegressor(n_components=200, sigma=..., ridge=..., correlation_ridge=0)
+
+    Its errors are larger than those of plain kernel ridge. ``correlation_ridge`` repairs that, and the
+    ensemble has the best mean rank of the methods compared in docs/contest.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default="auto"
+        M, the features of each view; 2M distinct rows become landmarks. "auto" is the paper's 200, or
+        half of the distinct rows if there are fewer than 400.
+    scale : {"auto", "standard", "robust", "rank"} or None, default="auto"
+        How columns are brought to one scale, from the first pass over all rows: "standard" is mean 0
+        and variance 1; "robust" is median 0 and interquartile range 1 (from 8,192 rows), where values
+        beyond 3 are compressed smoothly; "rank" maps ranks to a normal distribution. "auto" is
+        "standard" with an ensemble or for tables that hold more than numbers, else None.
+        ``landmarks_`` are then on that scale.
+    members : "auto", None or list, default="auto"
+        Members of the ensemble beside the correlated views. None means the paper's algorithm alone. A
+        list may hold names ("built-in" for all members that the library has, or a name given to
+        ``twinviews.extend.register_member``), scikit-learn estimators, and (name, estimator) pairs.
+        "auto" means ["built-in"] if sigma, ridge and correlation_ridge are "auto", kernel and landmarks
+        are the default, there is an intercept and X is dense; else None. An ensemble needs 25 labels.
+        Members see standardised numeric columns and are fitted to at most 1,000 labels. A model with
+        estimators of your own cannot be saved with :func:`save_model`, which stores no code.
+    committee : bool or "auto", default="auto"
+        Older name: True is ``members=["built-in"]``, False is ``members=None``. It cannot be given
+        together with a list of members.
+    landmarks : array of shape (2 * M, n_features) or None, default=None
+        Landmarks of your own; the first half makes view 1. Fits on parts of a table that share them,
+        and a number for sigma, can be merged.
+
+    Attributes
+    ----------
+    landmarks_ : ndarray or sparse matrix of shape (2 * n_components_, n_features_in_)
+        The first half makes view 1. Uniform among distinct rows, whatever their order.
+    views_
+    basis_
+    correlations_
+    effective_dimension_
+    members_ : list of (str, float), or a list of those for several targets
+        Name and weight of each member, the largest weight first; empty without an ensemble. ``coef_``
+        and the other attributes of the views belong to the member "correlated views".
+    committee_ : list
+        Older name of ``members_``.
+    learned_metric_ : ndarray, or a list of those for several targets
+        Weight of each standardised column in the squared distance between two rows; they sum to 1. It
+        is the weighted mean over the members that learned a metric. None if no member did.
+
+    References
+    ----------
+    B. McWilliams, D. Balduzzi, J. M. Buhmann. Correlated random features for fast semi-supervised
+    learning. NIPS 2013.
+    """
 
     _scales = (*SCALES, AUTO)
 
@@ -72,11 +141,7 @@ class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        _correlated_methods.check_correlation_parameters(self)
         check_members(self.members, self.committee, classes=is_classifier(self))
-
-    def _kernel(self) -> Kernel:
-        return find_kernel(self.kernel, self.degree)
 
     def _scale_kind(self) -> str | None:
         if self.scale != AUTO:
@@ -88,9 +153,7 @@ class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
     # --- steps 1 to 3: two views, what they agree on, ridge on the labels ---------------------------
 
     def _method(self) -> CorrelatedViews:
-        M = components(self.n_components)
-        correlation = _correlated_methods.correlation_settings(self)
-        return CorrelatedViews(self._settings(), correlation, M, self._pair_of_views)
+        return CorrelatedViews(self)
 
     def _pair_of_views(self, first_pass: FirstPass) -> PairOfViews:
         if self.landmarks is None:
@@ -99,10 +162,7 @@ class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
         else:
             landmarks = check_given_landmarks(self.landmarks, first_pass.sample.rows.shape[1])
             M = landmarks.shape[0] // 2
-
-        def views_of(sigma: float) -> TwinViews:
-            return nystroem_views(self._kernel(), landmarks, sigma, rcond=MOMENT_RCOND)
-
+        views_of = partial(nystroem_views, self._kernel(), landmarks, rcond=MOMENT_RCOND)
         return PairOfViews(views_of, M, landmarks)
 
     # --- step 4: an ensemble ------------------------------------------------------------------------
@@ -178,163 +238,29 @@ class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
     merge = _correlated_methods.merge
 
 
+@documented(score=0.92)
 class XNVRegressor(SemiSupervisedRegressor, XNV):
     """Correlated Nystroem views, for numbers: Algorithm 1 of the paper, and an ensemble.
 
-    1. 2M landmarks, drawn from all rows, make two views of M Nystroem features each.
-    2. Canonical correlation analysis of the two views, over all rows.
-    3. Ridge regression of the labels on view 1 in its canonical basis, where a direction that the views
-       agree on with correlation lambda is penalised by eta (1 - lambda) / lambda + ridge.
-    4. Beyond the paper, an ensemble: kernel ridge in metrics learned from gradients at unlabeled rows,
-       Gaussian processes with a width for each column, and linear ridge join the views, on columns
-       scaled by moments, by quartiles and by ranks. Each member is fitted again without each tenth of
-       the labels (each fifth, from 250 labels on); its predictions of those labels decide its weight
-       (``members_``). Any scikit-learn regressor may be a member too.
-
-    All parameters that are "auto" are chosen together, by the closed-form leave-one-out error on the
-    labels. If sigma, ridge or correlation_ridge is a number, there is no step 4 unless ``members`` asks
-    for it. The algorithm as printed in the paper, which has no ridge inside CCA, is::
-
-        XNVRegressor(n_components=200, sigma=..., ridge=..., correlation_ridge=0)
-
-    Its errors are larger than those of plain kernel ridge. ``correlation_ridge`` repairs that, and the
-    ensemble has the best mean rank of the methods compared in docs/contest.
-
-    Parameters
-    ----------
-    n_components : int or "auto", default="auto"
-        M, the features of each view; 2M distinct rows become landmarks. "auto" is the paper's 200, or
-        half of the distinct rows if there are fewer than 400.
-    sigma : float or "auto", default="auto"
-        Width of the kernel; inputs are divided by it. If columns differ in their units, use ``scale``.
-        "auto" searches around the median distance between rows.
-    ridge : float or "auto", default="auto"
-        The paper's gamma: penalty on the squared coefficients in the canonical basis. The
-        loss is a mean over the labeled rows (scikit-learn's ``alpha``, for a sum, is n times as large).
-    correlation_ridge : float or "auto", default="auto"
-        rho, the ridge inside CCA, in units of the kernel: views are whitened with (C + rho I)^(-1/2).
-        Without it, directions of tiny variance that both views happen to share go almost unpenalised.
-    canonical_weight : float or "auto", default=1.0
-        eta, a factor on the canonical norm; 1 in the paper.
-    kernel : str or callable, default="gaussian"
-        "gaussian", "laplace", "matern32", "matern52", "linear", "polynomial", "cosine", or a function
-        of two arrays of rows (divided by sigma) that returns their kernel matrix.
-    degree : int, default=3
-        Degree of the polynomial kernel; the others ignore it.
-    fit_intercept : bool, default=True
-        Whether to fit a constant that is not penalised (centring views and labels).
-    scale : {"auto", "standard", "robust", "rank"} or None, default="auto"
-        How columns are brought to one scale, from the first pass over all rows: "standard" is mean 0
-        and variance 1; "robust" is median 0 and interquartile range 1 (from 8,192 rows), where values
-        beyond 3 are compressed smoothly; "rank" maps ranks to a normal distribution. "auto" is
-        "standard" with an ensemble or for tables that hold more than numbers, else None.
-        ``landmarks_`` are then on that scale.
-    members : "auto", None or list, default="auto"
-        Members of the ensemble beside the correlated views. None means the paper's algorithm alone. A
-        list may hold names ("built-in" for all members that the library has, or a name given to
-        ``twinviews.extend.register_member``), scikit-learn estimators, and (name, estimator) pairs.
-        "auto" means ["built-in"] if sigma, ridge and correlation_ridge are "auto", kernel and landmarks
-        are the default, there is an intercept and X is dense; else None. An ensemble needs 25 labels.
-        Members see standardised numeric columns and are fitted to at most 1,000 labels. A model with
-        estimators of your own cannot be saved with :func:`save_model`, which stores no code.
-    committee : bool or "auto", default="auto"
-        Older name: True is ``members=["built-in"]``, False is ``members=None``. It cannot be given
-        together with a list of members.
-    cca : {"exact", "randomized"}, default="exact"
-        "exact" sums the second moments of both views over all rows. "randomized" sums them over a
-        sketch of the rows (Avron et al. 2013), as the paper does.
-    sketch_ratio : float, default=0.25
-        Share of the rows that the sketch keeps, for ``cca="randomized"``.
-    landmarks : array of shape (2 * M, n_features) or None, default=None
-        Landmarks of your own; the first half makes view 1. Fits on parts of a table that share them,
-        and a number for sigma, can be merged.
-    missing_label : object, default=None
-        A value in y that marks a row without a label, in addition to None, NaN and pandas.NA.
-    n_threads : int or None, default=None
-        Threads that work on blocks of rows; None means as many as BLAS may use. The model does not
-        depend on it.
-    progress : bool, default=True
-        Whether passes of more than two seconds show a bar, if the output is a terminal.
-    random_state : int, RandomState or None, default=None
-        Seed of the choice of landmarks, which depends on the seed and the values of the rows only.
-
     Attributes
     ----------
-    landmarks_ : ndarray or sparse matrix of shape (2 * n_components_, n_features_in_)
-        The first half makes view 1. Uniform among distinct rows, whatever their order.
-    views_ : tuple of two views
-        Functions x -> z(x).
-    basis_ : CanonicalBasis
-        ``B1``, ``B2`` (directions of the two views, one per column) and ``correlations``.
-    correlations_ : ndarray of shape (k,)
-        Canonical correlations, largest first.
-    effective_dimension_ : float
-        Sum of their squares, which bounds the variance in Theorem 1.
-    coef_ : ndarray of shape (k,) or (n_targets, k)
-        Coefficients of the canonical features, and their ``intercept_``.
     loo_error_ : float or ndarray of shape (n_targets,)
         Mean squared error over the labeled rows, each predicted by the fit without it; with an
         ensemble, by the fit without the fold that it is in.
-    members_ : list of (str, float), or a list of those for several targets
-        Name and weight of each member, the largest weight first; empty without an ensemble. ``coef_``
-        and the other attributes of the views belong to the member "correlated views".
-    committee_ : list
-        Older name of ``members_``.
-    learned_metric_ : ndarray, or a list of those for several targets
-        Weight of each standardised column in the squared distance between two rows; they sum to 1. It
-        is the weighted mean over the members that learned a metric. None if no member did.
-    n_labeled_, n_unlabeled_ : int
-        Labeled rows of the last solve, unlabeled rows of the last fit.
-    n_components_, sigma_, ridge_, correlation_ridge_, canonical_weight_ : number
-        The values used: those that were given, or those that were chosen.
-
-    References
-    ----------
-    B. McWilliams, D. Balduzzi, J. M. Buhmann. Correlated random features for fast semi-supervised
-    learning. NIPS 2013.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from twinviews import XNVRegressor
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(3000, 3))
-    >>> y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=3000)
-    >>> labels = np.where(np.arange(3000) < 100, y, np.nan)
-    >>> model = XNVRegressor(random_state=0).fit(X, labels)
-    >>> round(model.score(X[100:], y[100:]), 2)
-    0.91
-    >>> model.relabel(X[:200], y[:200]).n_labeled_  # more labels, no new pass over the rows
-    200
     """
 
 
+@documented(score=0.89)
 class XNVClassifier(SemiSupervisedClassifier, XNV):
-    """Correlated Nystroem views, for classes.
+    """Correlated Nystroem views, for classes: Algorithm 1 of the paper, and an ensemble.
 
-    Any number of classes, which may be strings, numbers or booleans. Least squares on 1 and -1, one
-    class against the rest, with one pass over the rows for all. The built-in members include a graph
-    that joins each row to its neighbours through anchors, and boosted trees. Probabilities are the
-    mixture of the members' probabilities that has the greatest likelihood on labels that the members
-    were not fitted to. Parameters and attributes are those of :class:`XNVRegressor`, except for these.
+    The built-in members include a graph that joins each row to its neighbours through anchors, and
+    boosted trees. Probabilities are the mixture of the members' probabilities that has the greatest
+    likelihood on labels that the members were not fitted to.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray of shape (1, k) for two classes, else (n_classes, k)
     loo_error_ : float
-        Share of the labeled rows that the fit without them puts in the wrong class.
-    members_ : list of (str, float)
-        Name of each member and its weight in the mixture.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from twinviews import XNVClassifier
-    >>> X, y = load_digits(return_X_y=True)
-    >>> labels = y.astype(object)
-    >>> labels[200:] = None
-    >>> model = XNVClassifier(random_state=0).fit(X, labels)
-    >>> round(model.score(X[200:], y[200:]), 2)
-    0.89
+        Share of the labeled rows that the fit without them puts in the wrong class; with an ensemble,
+        the fit without the fold that they are in.
     """

@@ -16,20 +16,27 @@ from sklearn.base import is_classifier
 
 from twinviews.ensemble.ensembles import MOST_LABELS, ClassificationEnsemble, RegressionEnsemble
 from twinviews.estimators._correlated_views import CorrelatedViews, LearnedCorrelation
-from twinviews.estimators._full_kernel import (
+from twinviews.estimators._method import Solution
+from twinviews.estimators.exact_sssl import (
     EigenfunctionRegression,
-    LaplacianRidge,
-    LearnedDeformation,
+    ExactSSSLClassifier,
+    ExactSSSLRegressor,
     LearnedEigenfunctions,
 )
-from twinviews.estimators._labeled_kernel import LearnedWidth
-from twinviews.estimators._single_view import LearnedView
-from twinviews.estimators._solution import Solution
-from twinviews.estimators.exact_sssl import ExactSSSLClassifier, ExactSSSLRegressor
-from twinviews.estimators.krr import KRRClassifier, KRRRegressor
-from twinviews.estimators.laprls import LapRLSClassifier, LapRLSRegressor
-from twinviews.estimators.rff import RFFClassifier, RFFRegressor
-from twinviews.estimators.sssl import SSSLClassifier, SSSLRegressor
+from twinviews.estimators.krr import KRRClassifier, KRRRegressor, LearnedWidth
+from twinviews.estimators.laprls import (
+    LaplacianRidge,
+    LapRLSClassifier,
+    LapRLSRegressor,
+    LearnedDeformation,
+)
+from twinviews.estimators.single_view import (
+    LearnedView,
+    RFFClassifier,
+    RFFRegressor,
+    SSSLClassifier,
+    SSSLRegressor,
+)
 from twinviews.estimators.xks import XKSClassifier, XKSRegressor
 from twinviews.estimators.xnv import XNVClassifier, XNVRegressor
 from twinviews.method.views import TwinFeatures

@@ -26,10 +26,11 @@ from twinviews.ensemble.learned_metric import InMetric, Metric
 from twinviews.ensemble.linear_ridge import Plane
 from twinviews.ensemble.member import Predictor, ScaledRows
 from twinviews.estimators._correlated_views import AllRows, LearnedCorrelation
-from twinviews.estimators._full_kernel import LearnedDeformation, LearnedEigenfunctions
-from twinviews.estimators._labeled_kernel import LearnedWidth
-from twinviews.estimators._single_view import LearnedView
-from twinviews.estimators._solution import Solution
+from twinviews.estimators._method import Solution
+from twinviews.estimators.exact_sssl import LearnedEigenfunctions
+from twinviews.estimators.krr import LearnedWidth
+from twinviews.estimators.laprls import LearnedDeformation
+from twinviews.estimators.single_view import LearnedView
 from twinviews.method.correlation import CanonicalBasis
 from twinviews.method.kernel_values import (
     CallableColumns,
