@@ -487,7 +487,7 @@ def test_an_engine_that_is_not_installed_is_named_with_its_extra(library, extra,
     for name in [library, *sys.modules]:
         if name == library or name.startswith(f"{library}."):
             monkeypatch.setitem(sys.modules, name, None)
-    for name in ("arrow", "dask", "spark"):
-        monkeypatch.delitem(sys.modules, f"twinviews.tables.{name}", raising=False)
+    for name in ("tables.arrow", "tables.dask", "tables.spark", "encoding.sources"):
+        monkeypatch.delitem(sys.modules, f"twinviews.{name}", raising=False)
     with pytest.raises(ImportError, match=rf"not installed: pip install twinviews\[{extra}\]"):
         XNVRegressor().fit_table(source, target="y")

@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from twinviews.tables import ArrayTable, Block
-from twinviews.tables.arrays import rows_per_block
+from twinviews.tables.base import rows_per_block
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from twinviews._system.threads import one_blas_thread
+from twinviews.estimators._table_methods import numbers_of
 
 
 def input_names(model: Any) -> list[str]:
@@ -27,12 +28,7 @@ def scaled_rows(model: Any, X: Any) -> Any:
 
 def scaled_batch(model: Any, batch: Any) -> np.ndarray:
     """Rows of an Arrow record batch as numbers, on the scale of the fit."""
-    if model._encoder is not None:
-        return model._scaled(model._encoder(batch))
-    from twinviews.tables.arrow import Selection
-
-    inputs = Selection(batch.schema, input_names(model), [], None).inputs(batch)
-    return model._scaled(inputs)
+    return model._scaled(numbers_of(model, batch))
 
 
 def uncertainty(model: Any, X: Any, *, scaled: bool = False) -> np.ndarray:

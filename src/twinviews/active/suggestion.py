@@ -33,8 +33,7 @@ from twinviews.estimators.random_seed import seed_from
 from twinviews.passes.targets import as_array
 from twinviews.tables import ArrayTable, Block
 from twinviews.tables.base import Table
-from twinviews.tables.engines import engine_of
-from twinviews.tables.opening import is_table, open_table
+from twinviews.tables.engines import Wanted, engine_of, is_table, open_table
 
 # More candidates than a handful for each row would only be drawn again.
 _LEAST_CANDIDATES, _MOST_CANDIDATES = 2000, 8000
@@ -187,16 +186,8 @@ def _open(model: Any, source: Any, columns: Sequence[str], targets: Sequence[str
     """The source as ``fit_table`` opens it, its rows as record batches."""
     from twinviews.encoding.sources import read_like_the_fit
 
-    table, _ = open_table(
-        read_like_the_fit(source, getattr(model, "about_", {})),
-        columns=columns,
-        targets=targets,
-        weight=None,
-        raw=True,
-        n_threads=model.n_threads,
-        progress=model.progress,
-    )
-    return table
+    wanted = Wanted(columns, targets, n_threads=model.n_threads, progress=model.progress)
+    return open_table(read_like_the_fit(source, getattr(model, "about_", {})), wanted)[0]
 
 
 def _from_table(

@@ -9,12 +9,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pyarrow as pa
 
-from twinviews.encoding.column_kinds import column_kind
-from twinviews.reading.arrow_kinds import kind_of_type as kind_of
-from twinviews.tables import Block
-
-__all__ = ["ColumnFacts", "Count", "LevelFacts", "NumberFacts", "TableFacts", "facts_of", "kind_of"]
-
 # number, boolean, date, category, or registered; empty without a value, other if nothing is known of it
 Kind = str
 
@@ -57,6 +51,10 @@ class NumberFacts:
             self.whole and other.whole,
         )
 
+    @property
+    def is_constant(self) -> bool:
+        return self.least == self.most
+
 
 class Count(NamedTuple):
     weight: float
@@ -85,6 +83,10 @@ class LevelFacts:
             before = counts.get(level, Count(0.0, 0))
             counts[level] = Count(before.weight + weight, before.rows + rows)
         return self._of_commonest(counts)
+
+    @property
+    def is_constant(self) -> bool:
+        return len(self.counts) == 1
 
     @classmethod
     def _of_commonest(cls, counts: dict[str, Count]) -> Self:
@@ -131,23 +133,3 @@ class TableFacts:
                 )
             merged[name] = facts.merge(other.columns[name])
         return type(self)(self.n_rows + other.n_rows, merged)
-
-
-def facts_of(block: Block, kinds: Mapping[str, Kind]) -> TableFacts:
-    """Of a block whose X is a record batch; ``kinds`` says what each column is to be taken for."""
-    batch = block.X
-    weight = np.ones(batch.num_rows) if block.weight is None else block.weight
-    columns = {name: _facts_of(name, batch.column(name), kind, weight) for name, kind in kinds.items()}
-    return TableFacts(batch.num_rows, columns)
-
-
-def _facts_of(name: str, column: pa.Array, kind: Kind, weight: np.ndarray) -> ColumnFacts:
-    total = float(weight.sum())
-    if pa.types.is_null(column.type) or kind == "empty":
-        return ColumnFacts("empty", total, total, None)
-    if kind == "other":
-        return ColumnFacts(kind, total, 0.0, None)
-    blank, values = column_kind(kind).summarise(name, column, weight)
-    if blank.all():
-        return ColumnFacts("empty", total, total, None)
-    return ColumnFacts(kind, total, float(weight[blank].sum()), values)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -58,6 +60,11 @@ def as_words(column: pa.Array) -> pa.Array:
         if (np.isnan(x) | (x == np.floor(x)) & (np.abs(x) < 2**53)).all():
             column = column.cast(pa.int64())
     return column.cast(pa.large_string())
+
+
+def one_array(column: Any) -> pa.Array:
+    """A column of a record batch, or of a table."""
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
 def _decoded(column: pa.DictionaryArray) -> pa.Array:

@@ -37,9 +37,10 @@ from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.tuning import PROBE_ROWS, SAMPLE_ROWS
 from twinviews.passes.first_pass import FirstPass, first_pass_of
 from twinviews.passes.labeled_rows import LabeledRows
-from twinviews.passes.scaling import SCALES, Scale, ScaledTable
+from twinviews.passes.scaling import SCALES, Scale
 from twinviews.passes.targets import check_missing_label
 from twinviews.tables import ArrayTable, Block, Table
+from twinviews.tables.base import MappedTable
 from twinviews.tables.engines import engine_of, missing_engine
 
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ class SemiSupervisedEstimator(BaseEstimator):
             first_pass = table.fold(self._summarise_first_pass(method))
             self._scaling = first_pass.scaling(self._scale_kind())
             if self._scaling is not None:
-                table, first_pass = ScaledTable(table, self._scaling), first_pass.scaled(self._scaling)
+                table, first_pass = MappedTable(table, self._scaling), first_pass.scaled(self._scaling)
             problems = self._read_problems(first_pass.labeled, self._one_column)
             self.n_unlabeled_ = first_pass.n_rows - first_pass.labeled.count
             self._warn_if_a_column_is_lost(first_pass.sample.rows, method)
@@ -335,15 +336,14 @@ class SemiSupervisedEstimator(BaseEstimator):
                 "data frame and use fit_table(frame, target=..., weight=...)."
             )
         try:
-            from twinviews.encoding.dask_rows import open_dask_rows
+            from twinviews.encoding.sources import open_dask_rows
         except ImportError as error:
             raise missing_engine("dask") from error
-        found = open_dask_rows(X, y, X_unlabeled)
-        self._rows_are_sparse = False
-        self._encoder, self._one_column = found.encoder, y.ndim == 1
-        names = None if found.names is None else np.array(found.names, dtype=object)
-        self._remember_columns(names, found.width)
-        return found.table
+        table, self._encoder, selection = open_dask_rows(X, y, X_unlabeled)
+        self._rows_are_sparse, self._one_column = False, y.ndim == 1
+        names = None if selection is None else np.array(selection.columns, dtype=object)
+        self._remember_columns(names, X.shape[1])
+        return table
 
     def _remember_columns(self, names: np.ndarray | None, width: int) -> None:
         self.n_features_in_ = width

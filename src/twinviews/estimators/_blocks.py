@@ -9,7 +9,7 @@ import numpy as np
 
 from twinviews._system.progress_bar import progress_bar
 from twinviews._system.threads import map_in_order, one_blas_thread
-from twinviews.tables.arrays import rows_per_block
+from twinviews.tables.base import rows_per_block
 
 
 def by_blocks(

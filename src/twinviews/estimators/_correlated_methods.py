@@ -18,8 +18,8 @@ from twinviews.method.correlation import CanonicalBasis
 from twinviews.method.moments import Moments
 from twinviews.method.views import View
 from twinviews.passes.labeled_rows import LabeledRows
-from twinviews.passes.scaling import ScaledTable
 from twinviews.tables import Block, Table
+from twinviews.tables.base import MappedTable
 
 
 def check_correlation_parameters(model: Any) -> None:
@@ -139,7 +139,7 @@ def _add_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     block = Block(X, y.reshape(len(y), -1), weight)
     table: Table = model._in_memory(block)
     if model._scaling is not None:
-        table = ScaledTable(table, model._scaling)
+        table = MappedTable(table, model._scaling)
     with fitting(model), one_blas_thread():
         moments = model._method().moments_of_table(model._learned.all_rows, table)
     labeled = LabeledRows.of(*block, model.missing_label).scaled(model._scaling)

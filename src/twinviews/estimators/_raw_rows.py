@@ -21,7 +21,7 @@ def learn_encoder(X: Any, X_unlabeled: Any, sample_weight: Any) -> Encoder | Non
     if not all(map(is_frame, parts)) or all(map(_is_plain_pandas, parts)):
         return None
     frames = [as_arrow(part) for part in parts]
-    from twinviews.encoding.frame_encoding import encoder_of_frames, is_plain_frame
+    from twinviews.encoding.encoder import encoder_of_frames, is_plain_frame
 
     if all(map(is_plain_frame, frames)):
         return None
@@ -120,7 +120,7 @@ def _kinds(X: Any) -> list[str]:
 
 def as_arrow(X: Any) -> Any:
     try:
-        from twinviews.tables import frames
+        from twinviews.tables import arrow
     except ImportError as error:
         raise missing_engine("pyarrow") from error
-    return frames.as_arrow(dense_columns(X))
+    return arrow.as_arrow(dense_columns(X))

@@ -9,8 +9,9 @@ from typing import Self
 import numpy as np
 import pyarrow as pa
 
+from twinviews.encoding.column_kinds import facts_of
 from twinviews.encoding.encoder import kinds_of
-from twinviews.encoding.facts import ColumnFacts, LevelFacts, NumberFacts, facts_of
+from twinviews.encoding.facts import ColumnFacts, LevelFacts, NumberFacts
 from twinviews.encoding.values import as_days, as_numbers, as_words
 from twinviews.labeling.page_data import Fact
 from twinviews.labeling.table_copy import TableCopy

@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from twinviews.encoding.facts import kind_of
 from twinviews.encoding.values import as_days, as_numbers, as_words
 from twinviews.labeling.entries import Answer, LabelTarget, Origin
 from twinviews.labeling.label_export import LIST_COLUMNS
 from twinviews.labeling.table_copy import TableCopy
 from twinviews.reading import Reading, ReadingOptions, read
+from twinviews.reading.arrow_kinds import kind_of_type as kind_of
 
 # Columns by which a list of labels is known.
 _LIST_NEEDS = {"row", "target", "value"}

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from twinviews.encoding.facts import kind_of
 from twinviews.labeling.table_copy import TableCopy
+from twinviews.reading.arrow_kinds import kind_of_type as kind_of
 
 _ROW_NUMBER = re.compile(r"#([\d,]+)|(\d+)")
 _WORD = re.compile(r'"((?:[^"]|"")*)"(?!\S)|(\S+)')

@@ -14,7 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from twinviews.reading import Reading
-from twinviews.tables.arrow import ArrowTable, Selection
+from twinviews.tables import Wanted
+from twinviews.tables.arrow import open_table
 
 BATCH_ROWS = 65_536
 
@@ -116,8 +117,7 @@ def _plain_error_on_a_full_disk() -> Iterator[None]:
 
 def _all_rows(reading: Reading) -> Iterator[pa.RecordBatch]:
     """All rows in their order; a few batches or one row group of Parquet are in memory at a time."""
-    everything = Selection(reading.dataset.schema, None, [], None, raw=True)
-    table = ArrowTable(reading.dataset, everything, n_threads=1, progress=False)
+    table, _ = open_table(reading, Wanted())
     with reading.plain_errors():
         for piece in table.pieces():
             yield from table.batches(piece)

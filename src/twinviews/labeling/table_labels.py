@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from twinviews.encoding.facts import kind_of
 from twinviews.encoding.values import as_numbers, as_words
 from twinviews.labeling.entries import LabelTarget
 from twinviews.labeling.table_copy import TableCopy
+from twinviews.reading.arrow_kinds import kind_of_type as kind_of
 
 
 def table_labels(table: TableCopy, target: LabelTarget) -> tuple[np.ndarray, np.ndarray]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-import numpy as np
-
-from twinviews.method.landmarks import RowSample, row_priorities
+from twinviews.method.landmarks import AllDistinctRows, RowSample, row_priorities
+from twinviews.method.moments import Moments
 from twinviews.passes.labeled_rows import LabeledRows
 from twinviews.passes.scaling import (
     ColumnMoments,
@@ -60,29 +59,9 @@ class FirstPass:
             labeled=self.labeled.scaled(scaling),
         )
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        sample = {"priorities": self.sample.priorities, "rows": self.sample.rows}
-        sizes = np.array([self.n_rows, self.sample.size])
-        columns = {}
-        if self.columns is not None:
-            columns = {
-                "count": np.array(self.columns.count),
-                "origin": self.columns.origin,
-                "offset": self.columns.offset,
-                "squares": self.columns.squares,
-            }
-        return {"sizes": sizes, **sample, **columns, **self.labeled.to_arrays()}
 
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
-        n_rows, size = (int(number) for number in arrays["sizes"])
-        sample = RowSample(size, arrays["priorities"], arrays["rows"])
-        columns = None
-        if "origin" in arrays:
-            columns = ColumnMoments(
-                float(arrays["count"]), arrays["origin"], arrays["offset"], arrays["squares"]
-            )
-        return cls(n_rows, sample, LabeledRows.from_arrays(arrays), columns)
+# What the passes over a table make of it, and what that holds.
+SUMMARIES = (FirstPass, RowSample, LabeledRows, ColumnMoments, Moments, AllDistinctRows)
 
 
 def first_pass_of(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Self
@@ -57,28 +56,6 @@ class LabeledRows:
             self.Y_parts + other.Y_parts,
             self.weight_parts + other.weight_parts,
         )
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """Plain arrays; labels that are not numbers as JSON."""
-        if self.count == 0:
-            return {}
-        X, Y = np.concatenate(self.X_parts), self.labels
-        labels = Y if Y.dtype.kind == "f" else np.array(json.dumps(Y.tolist()))
-        return {
-            "keys": np.concatenate(self.keys),
-            "X": X,
-            "labels": labels,
-            "weight": np.concatenate(self.weight_parts),
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
-        if "X" not in arrays:
-            return cls((), (), (), ())
-        labels = arrays["labels"]
-        if labels.dtype.kind == "U":
-            labels = np.array(json.loads(str(labels)), dtype=object)
-        return cls((arrays["keys"],), (arrays["X"],), (labels,), (arrays["weight"],))
 
     @property
     def count(self) -> int:
