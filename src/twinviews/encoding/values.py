@@ -15,15 +15,10 @@ _MICROSECONDS = 86_400_000_000
 
 def as_numbers(name: str, column: pa.Array) -> np.ndarray:
     """Float64. Booleans are 0 and 1, times of day and durations are days."""
+    column = _decoded(column)
     type_ = column.type
-    if pa.types.is_null(type_):
-        return np.full(len(column), np.nan)
-    if pa.types.is_dictionary(type_):
-        column, type_ = _decoded(column), type_.value_type
-    if pa.types.is_duration(type_):
-        return _floats(column.cast(pa.duration("us"), safe=False).cast(pa.int64())) / _MICROSECONDS
-    if pa.types.is_time(type_):
-        return _floats(column.cast(pa.time64("us"), safe=False).cast(pa.int64())) / _MICROSECONDS
+    if pa.types.is_duration(type_) or pa.types.is_time(type_):
+        return _days(column, pa.duration("us") if pa.types.is_duration(type_) else pa.time64("us"))
     if not (pa.types.is_floating(type_) or pa.types.is_integer(type_)):
         column = _cast(name, column, pa.float64(), "a number")
     x = _floats(column)
@@ -38,22 +33,20 @@ def as_numbers(name: str, column: pa.Array) -> np.ndarray:
 
 def as_days(name: str, column: pa.Array) -> np.ndarray:
     """Days since 1970, with their fraction; times with a zone are taken to UTC."""
-    if pa.types.is_null(column.type):
-        return np.full(len(column), np.nan)
-    if pa.types.is_dictionary(column.type):
-        column = _decoded(column)
+    column = _decoded(column)
     if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
         # Not from numbers: Arrow takes them for microseconds.
         column = _cast(name, column.cast(pa.string()), pa.timestamp("us"), "a date")
-    zone = getattr(column.type, "tz", None)
-    instants = column.cast(pa.timestamp("us", zone), safe=False).cast(pa.int64())
-    return _floats(instants) / _MICROSECONDS
+    return _days(column, pa.timestamp("us", getattr(column.type, "tz", None)))
+
+
+def _days(column: pa.Array, in_microseconds: pa.DataType) -> np.ndarray:
+    return _floats(column.cast(in_microseconds, safe=False).cast(pa.int64())) / _MICROSECONDS
 
 
 def as_words(column: pa.Array) -> pa.Array:
     """Strings; whole numbers have no decimal point, so that 7 and 7.0 are one word."""
-    if pa.types.is_dictionary(column.type):
-        column = _decoded(column)
+    column = _decoded(column)
     if pa.types.is_floating(column.type):
         x = _floats(column)
         column = pc.if_else(pa.array(np.isnan(x)), pa.scalar(None, column.type), column)
@@ -67,8 +60,10 @@ def one_array(column: Any) -> pa.Array:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
-def _decoded(column: pa.DictionaryArray) -> pa.Array:
-    """The values themselves; Arrow cannot take from views of strings, which polars has as levels."""
+def _decoded(column: pa.Array) -> pa.Array:
+    """Values instead of codes; Arrow cannot take from views of strings, which polars has as levels."""
+    if not pa.types.is_dictionary(column.type):
+        return column
     if pa.types.is_string_view(column.type.value_type):
         levels = column.dictionary.cast(pa.large_string())
         column = pa.DictionaryArray.from_arrays(column.indices, levels)
