@@ -213,6 +213,7 @@ def test_a_column_whose_quartiles_coincide_is_divided_by_its_deviation():
 def test_a_scaled_table_gives_scaled_blocks():
     X = np.random.default_rng(0).normal(size=(30, 2)) + 4
     scaling = standard_scaling(ColumnMoments.of(X, None))
-    table = ArrayTable(Block(X, None, None), block_rows=7)
+    table = ArrayTable(Block(X, None, None))
+    table.block_rows = 7
     seen = MappedTable(table, scaling).fold(lambda block: AllDistinctRows.of(block.X, None))
     assert_array_equal(np.vstack(seen.parts), scaling(X))

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pyarrow as pa
 
+from twinviews.tables.base import merge_all
+
 # number, boolean, date, category, or registered; empty without a value, other if nothing is known of it
 Kind = str
 
@@ -108,11 +110,7 @@ class ColumnFacts:
     values: Any  # NumberFacts, LevelFacts or of a registered kind; None: nothing is known of them
 
     def merge(self, other: Self) -> Self:
-        ours, theirs = self.values, other.values
-        if ours is None or theirs is None:  # all of a block's values may be missing
-            values: Any = theirs if ours is None else ours
-        else:
-            values = ours.merge(theirs)
+        values: Any = merge_all([self.values, other.values])  # all of a block's may be missing
         kind = other.kind if self.kind == "empty" else self.kind
         return type(self)(kind, self.weight + other.weight, self.missing + other.missing, values)
 

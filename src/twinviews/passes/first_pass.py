@@ -16,7 +16,7 @@ from twinviews.passes.scaling import (
     robust_scaling,
     standard_scaling,
 )
-from twinviews.tables import Block
+from twinviews.tables.base import Block, merge_all
 
 
 @dataclass(frozen=True)
@@ -29,14 +29,11 @@ class FirstPass:
     columns: ColumnMoments | None  # only for tables that are to be scaled by them
 
     def merge(self, other: Self) -> Self:
-        columns = self.columns
-        if columns is not None and other.columns is not None:
-            columns = columns.merge(other.columns)
         return type(self)(
             self.n_rows + other.n_rows,
             self.sample.merge(other.sample),
             self.labeled.merge(other.labeled),
-            columns,
+            merge_all([self.columns, other.columns]),
         )
 
     def scaling(self, kind: str | None) -> Scale | None:

@@ -34,11 +34,9 @@ class LabeledRows:
         missing_label: Any = None,
     ) -> Self:
         """Those rows of a block of which some label is known."""
-        if Y is None:
+        if Y is None or (missing := missing_labels(Y, missing_label).all(axis=1)).all():
             return cls((), (), (), ())
-        labeled = np.flatnonzero(~missing_labels(Y, missing_label).all(axis=1))
-        if len(labeled) == 0:
-            return cls((), (), (), ())
+        labeled = np.flatnonzero(~missing)
         weight = np.ones(len(labeled)) if weight is None else weight[labeled]
         X = X[labeled]
         return cls((row_priorities(X, seed=0),), (X,), (Y[labeled],), (weight,))

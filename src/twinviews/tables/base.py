@@ -66,6 +66,10 @@ def merge_all(summaries: Iterable[S | None]) -> S | None:
     return merged
 
 
+def summarise_blocks(summarise: Callable[[Block], S], blocks: Iterable[Block]) -> S | None:
+    return merge_all(map(summarise, blocks))
+
+
 def refuse_nothing(merged: S | None) -> S:
     if merged is None:
         raise ValueError("The table has no rows. Check the path, or the filter that made it.")
@@ -101,7 +105,7 @@ class BlockTable(ABC):
         if done == ALL:
             return refuse_nothing(merged)
         with one_blas_thread():
-            for summary in self._map_pieces(lambda blocks: merge_all(map(summarise, blocks)), done):
+            for summary in self._map_pieces(partial(summarise_blocks, summarise), done):
                 done, merged = done + 1, merge_all([merged, summary])
                 if notes is not None:
                     notes.save(done, merged)
@@ -157,26 +161,16 @@ class ArrayTable(BlockTable):
     ----------
     *parts : Block
         Whole arrays; a part without ``Y`` is unlabeled.
-    block_rows : int, optional
-        Rows of a block. It changes speed and nothing else, but for the randomised sketch, which is
-        drawn block by block.
     n_threads : int, optional
         How many threads work on blocks; by default as many as BLAS may use.
     progress : bool
         Whether a pass of more than two seconds shows a bar on a terminal.
     """
 
-    def __init__(
-        self,
-        *parts: Block,
-        block_rows: int | None = None,
-        n_threads: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.parts = parts
-        self.block_rows = block_rows or rows_per_block(parts[0].X)
-        self.n_threads = n_threads
-        self.progress = progress
+    def __init__(self, *parts: Block, n_threads: int | None = None, progress: bool = False) -> None:
+        self.parts, self.n_threads, self.progress = parts, n_threads, progress
+        # It changes speed and nothing else, but for the randomised sketch, drawn block by block.
+        self.block_rows = rows_per_block(parts[0].X)
 
     def pieces(self) -> Iterator[Block]:
         for part in self.parts:

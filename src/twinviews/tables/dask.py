@@ -13,7 +13,14 @@ from dask import annotate, compute, delayed
 
 from twinviews._system.threads import one_blas_thread
 from twinviews.tables.arrow import Selection
-from twinviews.tables.base import ArrayTable, Block, Summary, merge_all, refuse_nothing
+from twinviews.tables.base import (
+    ArrayTable,
+    Block,
+    Summary,
+    merge_all,
+    refuse_nothing,
+    summarise_blocks,
+)
 from twinviews.tables.double_precision import refuse_too_large
 from twinviews.tables.engines import Wanted
 
@@ -48,7 +55,7 @@ class DaskTable:
     def fold(self, summarise: Callable[[Block], S]) -> S:
         # Losses are made good by the scheduler itself; a task that raises is tried again like one.
         with annotate(retries=_RETRIES):
-            level = self._mapped(partial(_summarise, summarise))
+            level = self._mapped(partial(summarise_blocks, summarise))
             while len(level) > 1:
                 level = [delayed(merge_all)(level[i : i + 2]) for i in range(0, len(level), 2)]
             (merged,) = compute(*level)
@@ -58,18 +65,13 @@ class DaskTable:
 def _on_partition(
     blocks_of: BlocksOf, function: Callable[[list[Block]], R], rows: Any, labels: Any
 ) -> R:
-    blocks = [block for block in blocks_of(rows) if block.X.shape[0]]
+    blocks = blocks_of(rows)
     if blocks and labels is not None:
         Y = np.asarray(labels).reshape(len(rows), -1)
         parts = np.split(Y, np.cumsum([block.X.shape[0] for block in blocks])[:-1])
         blocks = [block._replace(Y=part) for block, part in zip(blocks, parts, strict=True)]
-    with one_blas_thread():
+    with one_blas_thread():  # a worker has threads of its own
         return function(blocks)
-
-
-def _summarise(summarise: Callable[[Block], S], blocks: list[Block]) -> S | None:
-    # A worker has threads of its own, so a partition is worked on by one.
-    return ArrayTable(*blocks, n_threads=1).fold(summarise) if blocks else None
 
 
 def _apply(function: Callable[[Block], R], blocks: list[Block]) -> list[R]:
@@ -123,7 +125,7 @@ def _checked_block(X: Any) -> list[Block]:
     if not np.isfinite(X).all():
         raise ValueError("X contains NaN or infinity. Fill those values or drop their rows.")
     refuse_too_large("X", X, "Divide it by a number.")
-    return [Block(X, None, None)]
+    return list(ArrayTable(Block(X, None, None)).pieces())
 
 
 # --- data frames, as fit_table and predict_table take them ------------------------------------------

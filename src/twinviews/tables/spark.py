@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 
 from twinviews._system.threads import one_blas_thread
 from twinviews.tables.arrow import Selection
-from twinviews.tables.base import Block, Summary, merge_all, refuse_nothing
+from twinviews.tables.base import Block, Summary, merge_all, refuse_nothing, summarise_blocks
 from twinviews.tables.engines import Wanted
 
 S = TypeVar("S", bound=Summary)
@@ -39,7 +39,7 @@ class SparkTable:
         return self.frame.select(*self.selection.names).mapInArrow(pickled, f"{_OBJECT} binary")
 
     def fold(self, summarise: Callable[[Block], S]) -> S:
-        summaries = self._mapped(partial(_summarise_blocks, summarise))
+        summaries = self._mapped(partial(_one_summary, summarise))
         return refuse_nothing(_merge_tree(summaries.rdd.mapPartitionsWithIndex(_number)))
 
     def map_blocks(self, function: Callable[[Block], R]) -> Iterator[R]:
@@ -88,9 +88,8 @@ def _merge_in_order(numbered: Iterable[tuple[int, Any]]) -> Any:
     return merge_all(summary for _, summary in sorted(numbered, key=itemgetter(0)))
 
 
-def _summarise_blocks(summarise: Callable[[Block], Any], blocks: Iterator[Block]) -> list[Any]:
-    """The summary of a partition; None if it has no rows."""
-    return [merge_all(map(summarise, blocks))]
+def _one_summary(summarise: Callable[[Block], Any], blocks: Iterator[Block]) -> list[Any]:
+    return [summarise_blocks(summarise, blocks)]
 
 
 def _pickle_results(
