@@ -71,11 +71,12 @@ def _plain_numbers(names: Sequence[str], rows: pa.RecordBatch) -> np.ndarray:
     X = np.empty((rows.num_rows, len(names)))
     for j, name in enumerate(names):
         X[:, j] = as_numbers(name, rows.column(name))
-        if np.isnan(X[:, j]).any():
-            raise ValueError(
-                f"Column {name!r} has missing values. Say encode=True, and blanks count as the mean "
-                f"and are flagged; or leave it out with columns=[...]."
-            )
+    if np.isnan(X).any():
+        j = int(np.flatnonzero(np.isnan(X).any(axis=0))[0])
+        raise ValueError(
+            f"Column {names[j]!r} has missing values. Say encode=True, and blanks count as the mean "
+            f"and are flagged; or leave it out with columns=[...]."
+        )
     return X
 
 

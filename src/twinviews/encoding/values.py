@@ -21,13 +21,15 @@ def as_numbers(name: str, column: pa.Array) -> np.ndarray:
         return _days(column, pa.duration("us") if pa.types.is_duration(type_) else pa.time64("us"))
     if not (pa.types.is_floating(type_) or pa.types.is_integer(type_)):
         column = _cast(name, column, pa.float64(), "a number")
-    x = _floats(column)
-    if np.isinf(x).any():
-        raise ValueError(
-            f"Column {name!r} has infinite values. Blank them, which makes them missing, or leave the "
-            f"column out."
-        )
-    refuse_too_large(f"Column {name!r}", x[~np.isnan(x)], "Divide it by a number.")
+    x = known = _floats(column)
+    if not np.isfinite(x).all():
+        known = x[~np.isnan(x)]
+        if np.isinf(known).any():
+            raise ValueError(
+                f"Column {name!r} has infinite values. Blank them, which makes them missing, or leave "
+                f"the column out."
+            )
+    refuse_too_large(f"Column {name!r}", known, "Divide it by a number.")
     return x
 
 
@@ -71,7 +73,7 @@ def _decoded(column: pa.Array) -> pa.Array:
 
 
 def _floats(column: pa.Array) -> np.ndarray:
-    return np.array(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def _cast(name: str, column: pa.Array, type_: pa.DataType, what: str) -> pa.Array:

@@ -138,7 +138,8 @@ class ArrowTable(BlockTable):
 
     def steady(self) -> AbstractContextManager[None]:
         """All passes see the files as they were when the table was made."""
-        return self.reading.plain_errors()
+        named = self.reading.source  # else it need not be a file that Arrow complains of
+        return self.reading.plain_errors() if named else self.reading.files.held()
 
     def pieces(self) -> Iterator[Any]:
         form = getattr(self.dataset, "format", None)
@@ -186,7 +187,7 @@ def open_table(source: Any, wanted: Wanted) -> tuple[ArrowTable, Selection]:
             source = typed_copy(source, source.schema)
         elif not isinstance(source, ds.Dataset):
             source = ds.dataset(as_arrow(source))
-        source = Reading("The table", source, (), files=SameFiles.of(source))
+        source = Reading("", source, (), files=SameFiles.of(source))
     selection = Selection.of(source.dataset.schema, wanted)
     return ArrowTable(source, selection, wanted), selection
 

@@ -92,17 +92,13 @@ class Checkpoint:
         """Remember the current fold; on disk if the last time is a second ago, or if it is complete."""
         if not complete and time.monotonic() - self._saved < _SECONDS_BETWEEN:
             return
-        state = FoldState(ALL if complete else done, summary)
-        self._states[self._fold :] = [state]
-        self._write()
-        self._saved = time.monotonic()
-
-    def _write(self) -> None:
+        self._states[self._fold :] = [FoldState(ALL if complete else done, summary)]
         stored: dict[str, np.ndarray] = {}
         folds = json.dumps(self._states, default=partial(_told, stored))
         buffer = io.BytesIO()
         np.savez(buffer, fingerprint=self.fingerprint, folds=folds, **stored)  # type: ignore[arg-type]
         replace_file(self.path, buffer.getvalue())
+        self._saved = time.monotonic()
 
     def remove(self) -> None:
         """The fit is complete."""

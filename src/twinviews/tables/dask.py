@@ -74,10 +74,6 @@ def _on_partition(
         return function(blocks)
 
 
-def _apply(function: Callable[[Block], R], blocks: list[Block]) -> list[R]:
-    return list(map(function, blocks))
-
-
 # --- rows and labels, as fit takes them -------------------------------------------------------------
 
 
@@ -141,7 +137,7 @@ class DaskFrameTable(DaskTable):
 
     def map_blocks(self, function: Callable[[Block], R]) -> Iterator[R]:
         """The function's results for all blocks, in the order of the rows."""
-        mapped = self._mapped(partial(_apply, function))
+        mapped = self._mapped(lambda blocks: list(map(function, blocks)))
         for start in range(0, len(mapped), _AT_ONCE):
             with annotate(retries=_RETRIES):
                 some = compute(*mapped[start : start + _AT_ONCE])

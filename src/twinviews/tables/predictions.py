@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from twinviews.reading import can_be_written, write
-from twinviews.tables.base import Block
+from twinviews.tables.base import Block, refuse_nothing
 from twinviews.tables.engines import Wanted, open_table
 
 # Rows that are predicted at once.
@@ -62,8 +62,6 @@ def _check_new_names(found: Iterable[str], present: Sequence[str]) -> None:
 
 def write_predictions(batches: Iterator[pa.Table], out: Path) -> None:
     """Write what ``predicted_batches`` gives, in the format of the file's ending, else as Parquet."""
-    first = next(batches, None)
-    if first is None:
-        raise ValueError("The table has no rows. Check the path, or the filter that made it.")
+    first = refuse_nothing(next(batches, None))
     ending = None if can_be_written(out) else ".parquet"
     write(chain([first], batches), first.schema, out, ending=ending)

@@ -39,7 +39,7 @@ class SparkTable:
         return self.frame.select(*self.selection.names).mapInArrow(pickled, f"{_OBJECT} binary")
 
     def fold(self, summarise: Callable[[Block], S]) -> S:
-        summaries = self._mapped(partial(_one_summary, summarise))
+        summaries = self._mapped(lambda blocks: [summarise_blocks(summarise, blocks)])
         return refuse_nothing(_merge_tree(summaries.rdd.mapPartitionsWithIndex(_number)))
 
     def map_blocks(self, function: Callable[[Block], R]) -> Iterator[R]:
@@ -67,7 +67,8 @@ def _merge_tree(numbered: Any) -> Any:
     left = numbered.getNumPartitions()
     while left > _FAN_IN:
         left = math.ceil(left / _FAN_IN)
-        numbered = numbered.map(_to_parent).groupByKey(left).mapValues(_merge_in_order)
+        groups = numbered.map(lambda pair: (pair[0] // _FAN_IN, pair)).groupByKey(left)
+        numbered = groups.mapValues(_merge_in_order)
     return _merge_in_order(numbered.collect())
 
 
@@ -80,16 +81,8 @@ def _unpickled(row: Any) -> Any:
     return pickle.loads(bytes(row[_OBJECT]))  # nosec B301
 
 
-def _to_parent(numbered: tuple[int, Any]) -> tuple[int, tuple[int, Any]]:
-    return numbered[0] // _FAN_IN, numbered
-
-
 def _merge_in_order(numbered: Iterable[tuple[int, Any]]) -> Any:
     return merge_all(summary for _, summary in sorted(numbered, key=itemgetter(0)))
-
-
-def _one_summary(summarise: Callable[[Block], Any], blocks: Iterator[Block]) -> list[Any]:
-    return [summarise_blocks(summarise, blocks)]
 
 
 def _pickle_results(
