@@ -157,9 +157,6 @@ class LeftOutColumn:
     def words(self) -> str:
         return self.why
 
-    def __call__(self, column: pa.Array) -> np.ndarray:
-        return np.empty((len(column), 0))
-
 
 Code = NumberCode | LevelCode | DateCode | LeftOutColumn
 

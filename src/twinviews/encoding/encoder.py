@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from twinviews.encoding.codes import Code, LeftOutColumn, NumberCode
+from twinviews.encoding.codes import Code, DateCode, LeftOutColumn, LevelCode, NumberCode
 from twinviews.encoding.column_kinds import code_of, facts_of, kinds_by_name
 from twinviews.encoding.facts import Kind, TableFacts
 from twinviews.encoding.values import as_numbers, one_array
@@ -29,7 +29,7 @@ class Encoder:
     codes: Annotated[tuple[Code, ...], "F", ">= 1"]
 
     @property
-    def _used(self) -> list[Code]:
+    def _used(self) -> list[NumberCode | LevelCode | DateCode]:
         return [code for code in self.codes if not isinstance(code, LeftOutColumn)]
 
     @property
