@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_array_equal, assert_equal
 
-from twinviews import XNVClassifier, XNVRegressor
+from twinviews import ExactSSSLRegressor, XNVClassifier, XNVRegressor
 from twinviews.method.moments import Moments
 from twinviews.passes.first_pass import SUMMARIES, first_pass_of
 from twinviews.tables import Block
@@ -145,3 +145,13 @@ def test_a_checkpoint_without_a_folder_is_told_before_the_first_pass(rows, tmp_p
         XNVRegressor(**GIVEN, random_state=0).fit_table(
             path, target="y", columns=names, checkpoint=tmp_path / "missing" / "notes.npz"
         )
+
+
+def test_a_method_that_needs_all_rows_has_checkpoints_too(tmp_path):
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    rows = pd.DataFrame(X, columns=["a", "b"]).assign(y=np.where(np.arange(300) < 50, X[:, 0], np.nan))
+    rows.to_parquet(tmp_path / "rows.parquet", row_group_size=50)
+    noted, plain = ExactSSSLRegressor(), ExactSSSLRegressor()
+    noted.fit_table(tmp_path / "rows.parquet", target="y", checkpoint=tmp_path / "notes.npz")
+    plain.fit_table(tmp_path / "rows.parquet", target="y")
+    assert_array_equal(noted.predict(rows[["a", "b"]]), plain.predict(rows[["a", "b"]]))
