@@ -309,17 +309,17 @@ def count_blocks(monkeypatch, work):
 
 
 def change_at(moment, change, patch, seen=None):
-    """Before the inputs of a block are taken, which every pass does."""
+    """Before a block is made, which every pass does."""
     seen = [] if seen is None else seen
-    inputs = arrow.Selection.inputs
+    block = arrow.Selection.block
 
     def changing(self, batch):
         if len(seen) == moment:
             change()
         seen.append(moment)
-        return inputs(self, batch)
+        return block(self, batch)
 
-    patch.setattr(arrow.Selection, "inputs", changing)
+    patch.setattr(arrow.Selection, "block", changing)
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=["longer", "shorter", "another", "gone"])

@@ -20,7 +20,7 @@ from conftest import CLASSIFIERS, REGRESSORS, make
 from twinviews import KRRRegressor, XNVClassifier, XNVRegressor, suggest
 from twinviews.active import suggestion
 from twinviews.active.model_view import uncertainty
-from twinviews.tables import arrays, arrow
+from twinviews.tables import arrow, base
 
 GIVEN = {"n_components": 40, "sigma": 1.5, "ridge": 1e-2, "correlation_ridge": 1e-4}
 NAMES = ["a", "b", "c", "d"]
@@ -107,9 +107,9 @@ def test_block_sizes_change_nothing(rule, size, classifier, frame, monkeypatch):
     rows = pa.Table.from_pandas(frame)
     options = {"rule": rule, "random_state": 1}
     expected = suggest(classifier, rows, 15, target="kind", **options)
-    monkeypatch.setattr(arrow, "_BLOCK_ROWS", size)
+    monkeypatch.setattr(arrow, "BLOCK_ROWS", size)
     assert_same(suggest(classifier, rows, 15, target="kind", **options), expected)
-    monkeypatch.setattr(arrays, "rows_per_block", lambda X: size)
+    monkeypatch.setattr(base, "rows_per_block", lambda X: size)
     found = suggest(classifier, frame[NAMES], 15, y=frame["kind"], **options)
     assert_same(found, expected)
 

@@ -76,16 +76,6 @@ def test_moments_of_other_shifts_merge():
     assert_array_equal(one.merge(other).shift, one.shift)
 
 
-def test_moments_travel_as_arrays():
-    A = np.random.default_rng(3).normal(size=(6, 2))
-    there = Moments.of(A.copy(), np.ones(2), np.arange(1.0, 7))
-    back = Moments.from_arrays(there.to_arrays())
-    assert back.count == 21
-    assert isinstance(back.count, float)
-    for part in ("shift", "total", "scatter"):
-        assert_array_equal(getattr(back, part), getattr(there, part))
-
-
 @pytest.mark.parametrize("weight", [None, np.arange(1.0, 41)])
 def test_moments_of_a_block_are_those_of_its_columns_or_of_their_sketch(weight):
     X = np.random.default_rng(4).normal(size=(40, 3))

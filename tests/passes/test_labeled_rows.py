@@ -80,27 +80,8 @@ def test_problems_that_share_rows_compute_their_features_once():
     assert calls == [20]
 
 
-WORDS = np.array([["a"], [None], ["b"]], dtype=object)
-
-
-@pytest.mark.parametrize("Y", [np.array([[1.5], [np.nan], [3.0]]), WORDS], ids=["numbers", "words"])
-def test_labels_and_rows_travel_as_arrays(Y):
-    X = np.arange(6.0).reshape(3, 2)
-    there = LabeledRows.of(X, Y, np.array([1.0, 2.0, 3.0])).merge(LabeledRows.of(X + 9, Y))
-    arrays = there.to_arrays()
-    assert all(array.dtype.kind in "fuU" for array in arrays.values()), "no pickle"
-    back = LabeledRows.from_arrays(arrays)
-    assert back.count == 4
-    assert_array_equal(back.labels, there.labels)
-    assert back.labels.dtype == there.labels.dtype
-    for part in ("keys", "X_parts", "weight_parts"):
-        assert_array_equal(np.concatenate(getattr(back, part)), np.concatenate(getattr(there, part)))
-
-
-def test_no_labels_travel_too():
+def test_rows_without_a_label_leave_nothing():
     nothing = rows([[1.0]], None)
-    assert nothing.to_arrays() == {}
-    assert LabeledRows.from_arrays({}).count == 0
     unlabeled = rows([[1.0], [2.0]], [[np.nan], [np.nan]])
     assert unlabeled == nothing
     assert unlabeled.merge(rows([[3.0]], [[4.0]])).count == 1

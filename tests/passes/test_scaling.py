@@ -18,13 +18,13 @@ from twinviews.method.landmarks import AllDistinctRows
 from twinviews.passes.scaling import (
     ColumnMoments,
     RankScaling,
-    ScaledTable,
     rank_scaling,
     robust_scaling,
     standard_scaling,
     without_last_digits,
 )
 from twinviews.tables import ArrayTable, Block
+from twinviews.tables.base import MappedTable
 
 GIVEN = {"n_components": 40, "sigma": 1.5, "ridge": 1e-2, "correlation_ridge": 1e-4}
 
@@ -213,6 +213,7 @@ def test_a_column_whose_quartiles_coincide_is_divided_by_its_deviation():
 def test_a_scaled_table_gives_scaled_blocks():
     X = np.random.default_rng(0).normal(size=(30, 2)) + 4
     scaling = standard_scaling(ColumnMoments.of(X, None))
-    table = ArrayTable(Block(X, None, None), block_rows=7)
-    seen = ScaledTable(table, scaling).fold(lambda block: AllDistinctRows.of(block.X, None))
+    table = ArrayTable(Block(X, None, None))
+    table.block_rows = 7
+    seen = MappedTable(table, scaling).fold(lambda block: AllDistinctRows.of(block.X, None))
     assert_array_equal(np.vstack(seen.parts), scaling(X))

@@ -5,11 +5,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_array_equal, assert_equal
 
-from twinviews import XNVClassifier, XNVRegressor
+from twinviews import ExactSSSLRegressor, XNVClassifier, XNVRegressor
 from twinviews.method.moments import Moments
-from twinviews.passes.first_pass import FirstPass
+from twinviews.passes.first_pass import SUMMARIES, first_pass_of
+from twinviews.tables import Block
 from twinviews.tables.checkpoint import Checkpoint
 
 GIVEN = {"n_components": 100, "sigma": 3.0, "ridge": 1e-2, "correlation_ridge": 1e-4}
@@ -63,7 +64,7 @@ def test_a_checkpoint_holds_summaries_exactly(target, rows, tmp_path, monkeypatc
 def test_a_checkpoint_of_another_fit_is_refused(rows, tmp_path):
     path, names, _ = rows
     notes = tmp_path / "notes.npz"
-    other = Checkpoint(notes, "another fit", [FirstPass, Moments])
+    other = Checkpoint(notes, "another fit", SUMMARIES)
     other.next_fold()
     other.save(1, Moments(np.zeros(1), 1.0, np.zeros(1), np.zeros((1, 1))), complete=True)
     with pytest.raises(ValueError, match=r"belongs to another fit.*delete this one"):
@@ -73,6 +74,37 @@ def test_a_checkpoint_of_another_fit_is_refused(rows, tmp_path):
     assert notes.exists()
     with pytest.raises(ValueError, match="checkpoint needs a number as random_state"):
         XNVRegressor(**GIVEN).fit_table(path, target="y", columns=names, checkpoint=notes)
+
+
+WORDS = np.array([["a"], [None], ["b"]], dtype=object)
+
+
+@pytest.mark.parametrize("Y", [np.array([[1.5], [np.nan], [3.0]]), WORDS, None])
+@pytest.mark.parametrize("scaled", [True, False])
+def test_summaries_are_the_same_in_a_checkpoint(Y, scaled, tmp_path):
+    X = np.arange(6.0).reshape(3, 2)
+    options = {"sample_size": 4, "seed": 0, "column_moments": scaled}
+    blocks = Block(X, Y, np.array([1.0, 2.0, 3.0])), Block(X + 9, Y, None)
+    first, second = (first_pass_of(block, **options) for block in blocks)
+    there = first.merge(second)
+    moments = Moments.of(X.copy(), np.ones(2), np.arange(1.0, 4))
+    written = Checkpoint(tmp_path / "notes.npz", "a fit", SUMMARIES)
+    for summary in (there, moments):
+        written.next_fold()
+        written.save(1, summary, complete=True)
+    read = Checkpoint(tmp_path / "notes.npz", "a fit", SUMMARIES)
+    back, same = read.next_fold().summary, read.next_fold().summary
+    assert_equal(vars(same), vars(moments))
+    assert isinstance(same.count, float)
+    assert (back.n_rows, back.labeled.count) == (6, there.labeled.count)
+    assert_equal(vars(back.sample), vars(there.sample))
+    assert_equal(back.columns and vars(back.columns), there.columns and vars(there.columns))
+    for parts in vars(there.labeled) if there.labeled.count else ():
+        before, after = (np.concatenate(getattr(one.labeled, parts)) for one in (there, back))
+        assert_array_equal(before, after)
+        assert before.dtype == after.dtype
+    assert back.merge(first).labeled.count == there.labeled.count + first.labeled.count
+    assert read.next_fold() == (0, None)
 
 
 @pytest.mark.parametrize("content", [b"a,b\n1,2\n", b"", b"PK\x03\x04 and no more"])
@@ -89,7 +121,7 @@ def test_a_file_that_is_no_checkpoint_is_refused_and_kept(content, rows, tmp_pat
 
 def test_every_bit_of_a_checkpoint_counts(tmp_path):
     notes = tmp_path / "notes.npz"
-    written = Checkpoint(notes, "a fit", [FirstPass, Moments])
+    written = Checkpoint(notes, "a fit", SUMMARIES)
     written.next_fold()
     written.save(1, Moments(np.zeros(1), 1.0, np.zeros(1), np.zeros((1, 1))), complete=True)
     whole = notes.read_bytes()
@@ -98,7 +130,7 @@ def test_every_bit_of_a_checkpoint_counts(tmp_path):
         wrong[place] ^= 1 << int(place % 8)
         notes.write_bytes(wrong)
         try:
-            found = Checkpoint(notes, "a fit", [FirstPass, Moments]).next_fold()
+            found = Checkpoint(notes, "a fit", SUMMARIES).next_fold()
         except ValueError:
             continue
         # A bit of which nothing depends: a time, or a note on who packed it.
@@ -113,3 +145,13 @@ def test_a_checkpoint_without_a_folder_is_told_before_the_first_pass(rows, tmp_p
         XNVRegressor(**GIVEN, random_state=0).fit_table(
             path, target="y", columns=names, checkpoint=tmp_path / "missing" / "notes.npz"
         )
+
+
+def test_a_method_that_needs_all_rows_has_checkpoints_too(tmp_path):
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    rows = pd.DataFrame(X, columns=["a", "b"]).assign(y=np.where(np.arange(300) < 50, X[:, 0], np.nan))
+    rows.to_parquet(tmp_path / "rows.parquet", row_group_size=50)
+    noted, plain = ExactSSSLRegressor(), ExactSSSLRegressor()
+    noted.fit_table(tmp_path / "rows.parquet", target="y", checkpoint=tmp_path / "notes.npz")
+    plain.fit_table(tmp_path / "rows.parquet", target="y")
+    assert_array_equal(noted.predict(rows[["a", "b"]]), plain.predict(rows[["a", "b"]]))

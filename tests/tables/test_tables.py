@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from twinviews.tables import ArrayTable, Block
-from twinviews.tables.arrays import rows_per_block
+from twinviews.tables.base import rows_per_block
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,9 @@ def seen(block):
 def test_every_row_is_seen_once_in_order(form, block_rows, n_threads):
     X = np.arange(50.0).reshape(-1, 1) + 1
     parts = Block(form(X[:30]), X[:30] * 2, None), Block(form(X[30:]), None, None)
-    folded = ArrayTable(*parts, block_rows=block_rows, n_threads=n_threads).fold(seen)
+    table = ArrayTable(*parts, n_threads=n_threads)
+    table.block_rows = block_rows
+    folded = table.fold(seen)
     assert_array_equal(folded.rows, X[:, 0])
     assert_array_equal(folded.labels[:30], 2 * X[:30, 0])
     assert set(folded.labels[30:]) == {-1.0}
@@ -50,5 +52,7 @@ def test_an_error_in_a_block_reaches_the_caller():
         raise RuntimeError("in a block")
 
     X = np.zeros((100, 1))
+    table = ArrayTable(Block(X, None, None), n_threads=2)
+    table.block_rows = 3
     with pytest.raises(RuntimeError, match="in a block"):
-        ArrayTable(Block(X, None, None), block_rows=3, n_threads=2).fold(fail)
+        table.fold(fail)

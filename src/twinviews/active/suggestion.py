@@ -23,12 +23,12 @@ from twinviews.active.acquisition import (
     handful_rule,
 )
 from twinviews.estimators._checks import seed_from
+from twinviews.estimators._table_methods import numbers_of
 from twinviews.method.landmarks import row_priorities
 from twinviews.passes.targets import as_array, missing_labels
 from twinviews.tables import ArrayTable, Block
 from twinviews.tables.base import Table
-from twinviews.tables.engines import engine_of
-from twinviews.tables.opening import is_table, open_table
+from twinviews.tables.engines import Wanted, engine_of, is_table, open_table
 
 # More candidates than a handful for each row would only be drawn again.
 _LEAST_CANDIDATES, _MOST_CANDIDATES = 2000, 8000
@@ -174,15 +174,9 @@ def _open(model: Any, source: Any, kept: Sequence[str], targets: Sequence[str]) 
     """The source as ``fit_table`` opens it: inputs and columns to keep, as record batches."""
     from twinviews.encoding.sources import read_like_the_fit
 
-    table, _ = open_table(
-        read_like_the_fit(source, getattr(model, "about_", {})),
-        columns=list(dict.fromkeys([*model._input_names(), *kept])),
-        targets=targets,
-        raw=True,
-        n_threads=model.n_threads,
-        progress=model.progress,
-    )
-    return table
+    columns = list(dict.fromkeys([*model._input_names(), *kept]))
+    wanted = Wanted(columns, targets, n_threads=model.n_threads, progress=model.progress)
+    return open_table(read_like_the_fit(source, getattr(model, "about_", {})), wanted)[0]
 
 
 def _in_memory(model: Any, X: Any, y: Any) -> Table:
@@ -196,11 +190,7 @@ def _in_memory(model: Any, X: Any, y: Any) -> Table:
 
 def _scaled_batch(model: Any, batch: Any) -> Any:
     """Rows of an Arrow record batch as numbers, on the scale of the fit."""
-    if model._encoder is not None:
-        return model._scaled(model._encoder(batch))
-    from twinviews.tables.arrow import Selection
-
-    return model._scaled(Selection(batch.schema, model._input_names(), [], None).inputs(batch))
+    return model._scaled(numbers_of(model, batch))
 
 
 @dataclass(frozen=True)

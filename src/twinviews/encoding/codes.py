@@ -1,9 +1,12 @@
-"""What becomes of a column: a code turns its values into one or several columns of numbers."""
+"""What becomes of a column: a code turns its values into one or several columns of numbers.
+
+``ColumnKind`` says what a code has.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Protocol
+from typing import Annotated, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -154,32 +157,8 @@ class LeftOutColumn:
     def words(self) -> str:
         return self.why
 
-    def __call__(self, column: pa.Array) -> np.ndarray:
-        return np.empty((len(column), 0))
 
-
-class Code(Protocol):
-    """What becomes of a column."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def kind(self) -> str: ...
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """Names of the numbers."""
-        ...
-
-    @property
-    def words(self) -> str:
-        """What was done, for a person."""
-        ...
-
-    def __call__(self, column: pa.Array) -> np.ndarray:
-        """(rows, outputs) numbers, none of them missing."""
-        ...
+Code = NumberCode | LevelCode | DateCode | LeftOutColumn
 
 
 def _filled(x: np.ndarray, mean: float, flag: bool) -> np.ndarray:

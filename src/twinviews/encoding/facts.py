@@ -9,11 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pyarrow as pa
 
-from twinviews.encoding.column_kinds import column_kind
-from twinviews.reading.arrow_kinds import kind_of_type as kind_of
-from twinviews.tables import Block
-
-__all__ = ["ColumnFacts", "Count", "LevelFacts", "NumberFacts", "TableFacts", "facts_of", "kind_of"]
+from twinviews.tables.base import merge_all
 
 # number, boolean, date, category, or registered; empty without a value, other if nothing is known of it
 Kind = str
@@ -57,6 +53,10 @@ class NumberFacts:
             self.whole and other.whole,
         )
 
+    @property
+    def is_constant(self) -> bool:
+        return self.least == self.most
+
 
 class Count(NamedTuple):
     weight: float
@@ -86,6 +86,10 @@ class LevelFacts:
             counts[level] = Count(before.weight + weight, before.rows + rows)
         return self._of_commonest(counts)
 
+    @property
+    def is_constant(self) -> bool:
+        return len(self.counts) == 1
+
     @classmethod
     def _of_commonest(cls, counts: dict[str, Count]) -> Self:
         if len(counts) <= MOST_LEVELS_COUNTED:
@@ -106,11 +110,7 @@ class ColumnFacts:
     values: Any  # NumberFacts, LevelFacts or of a registered kind; None: nothing is known of them
 
     def merge(self, other: Self) -> Self:
-        ours, theirs = self.values, other.values
-        if ours is None or theirs is None:  # all of a block's values may be missing
-            values: Any = theirs if ours is None else ours
-        else:
-            values = ours.merge(theirs)
+        values: Any = merge_all([self.values, other.values])  # all of a block's may be missing
         kind = other.kind if self.kind == "empty" else self.kind
         return type(self)(kind, self.weight + other.weight, self.missing + other.missing, values)
 
@@ -131,23 +131,3 @@ class TableFacts:
                 )
             merged[name] = facts.merge(other.columns[name])
         return type(self)(self.n_rows + other.n_rows, merged)
-
-
-def facts_of(block: Block, kinds: Mapping[str, Kind]) -> TableFacts:
-    """Of a block whose X is a record batch; ``kinds`` says what each column is to be taken for."""
-    batch = block.X
-    weight = np.ones(batch.num_rows) if block.weight is None else block.weight
-    columns = {name: _facts_of(name, batch.column(name), kind, weight) for name, kind in kinds.items()}
-    return TableFacts(batch.num_rows, columns)
-
-
-def _facts_of(name: str, column: pa.Array, kind: Kind, weight: np.ndarray) -> ColumnFacts:
-    total = float(weight.sum())
-    if pa.types.is_null(column.type) or kind == "empty":
-        return ColumnFacts("empty", total, total, None)
-    if kind == "other":
-        return ColumnFacts(kind, total, 0.0, None)
-    blank, values = column_kind(kind).summarise(name, column, weight)
-    if blank.all():
-        return ColumnFacts("empty", total, total, None)
-    return ColumnFacts(kind, total, float(weight[blank].sum()), values)

@@ -1,4 +1,4 @@
-"""What ``fit_table`` fits on: tables that were opened, and how their columns become numbers."""
+"""What a fit reads: tables of any engine, files as they are written, and columns as numbers."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from twinviews.encoding.column_kinds import column_kind, kind_names
-from twinviews.encoding.encoder import Encoder, encoder_of, facts_of_table, kinds_of
-from twinviews.reading import Reading, ReadingOptions
-from twinviews.tables import SourceTable, StackedTable, Table
+from twinviews.encoding.column_kinds import kinds_by_name
+from twinviews.encoding.encoder import Encoder, encoder_of_table, numbers_by
+from twinviews.reading import Reading, ReadingOptions, columnar_copy, read, written_like
+from twinviews.tables import SourceTable, StackedTable, Table, Wanted
 from twinviews.tables.arrow import Selection
-from twinviews.tables.opening import is_file, open_source, open_table
-
-# A pass for what columns hold, one for landmarks, one for moments.
-_PASSES = 3
+from twinviews.tables.base import MappedTable
+from twinviews.tables.engines import is_file, open_table
 
 
 @dataclass(frozen=True)
@@ -24,20 +22,10 @@ class OpenedSource:
     """Tables of one fit, one under the other, with what to remember of them."""
 
     tables: tuple[SourceTable, ...]  # as they were opened, the labeled one first
+    table: Table  # all rows, as numbers
     selection: Selection
     encoder: Encoder | None  # None: all inputs are numbers
     about: dict[str, Any]  # how the columns were written in a file; empty if it was none
-
-    @property
-    def table(self) -> Table:
-        """All rows, as numbers."""
-        whole = self.tables[0] if len(self.tables) == 1 else StackedTable(*self.tables)
-        return whole if self.encoder is None else self.encoder.table(whole)
-
-    @property
-    def names(self) -> list[str]:
-        """Of the input columns."""
-        return self.selection.columns
 
     def has_whole_labels(self) -> bool:
         """Whether the first target is of whole numbers, which blanks beside them make floats."""
@@ -46,46 +34,87 @@ class OpenedSource:
 
 def open_fit_source(
     source: Any,
+    wanted: Wanted,
     *,
-    targets: Sequence[str],
-    columns: Sequence[str] | None = None,
     unlabeled: Sequence[Any] = (),
-    weight: str | None = None,
-    raw: bool | None = None,
+    encode: bool | None = None,
     kinds: Mapping[str, str] | None = None,
     reading: ReadingOptions | None = None,
-    n_threads: int | None = None,
-    progress: bool = False,
 ) -> OpenedSource:
     """Whatever a user names, opened for a fit.
 
-    ``raw`` says whether columns are encoded. None leaves that to the types of a table; of files whose
-    types were found out, as of text, columns are encoded unless all are numbers without blanks.
+    ``encode`` says whether columns are encoded. None leaves that to the types of a table; of files
+    whose types were found out, as of text, columns are encoded unless all are numbers without blanks.
     """
     options = _with_kinds(reading, kinds) if is_file(source) else reading
-    first = open_source(source, options, passes=_PASSES)
-    others = [open_like(first, other, options, targets) for other in unlabeled]
-    if_needed = raw is None and isinstance(first, Reading) and not first.own_types
+    first = _opened(source, options, often=True)
+    others = [open_like(first, other, options, wanted.targets) for other in unlabeled]
+    table, selection = open_table(first, wanted)
+    inputs = replace(wanted, columns=selection.columns, targets=(), weight=None)
+    tables = (table, *(open_table(other, inputs)[0] for other in others))
+    given = _given_kinds(options, selection.columns) | dict(kinds or {})
+    if_needed = encode is None and isinstance(first, Reading) and not first.own_types
+    raw = StackedTable(*tables)
+    encoder = encoder_of_table(raw, selection, given, encode=True if if_needed else encode)
+    if if_needed and encoder is not None and encoder.is_needless:
+        encoder = None
+    numbers = MappedTable(raw, numbers_by(encoder, selection.columns))
+    return OpenedSource(tables, numbers, selection, encoder, _about(first, options, selection.columns))
 
-    def opened(raw: bool | None) -> OpenedSource:
-        more: dict[str, Any] = {"n_threads": n_threads, "progress": progress}
-        table, selection = open_table(
-            first, columns=columns, targets=targets, weight=weight, raw=raw, **more
+
+def open_dask_rows(X: Any, y: Any, X_unlabeled: Any) -> tuple[Table, Encoder | None, Selection | None]:
+    """Rows with labels, and more without, as ``fit`` takes them, encoded as by ``fit_table``."""
+    from twinviews.tables.dask import rows_table
+
+    table: Table
+    table, selection = rows_table(X, y)
+    if X_unlabeled is not None:
+        table = StackedTable(table, rows_table(X_unlabeled, None)[0])
+    if selection is None:  # an array, of numbers
+        return table, None, None
+    encoder = encoder_of_table(table, selection, {})
+    return MappedTable(table, numbers_by(encoder, selection.columns)), encoder, selection
+
+
+def _opened(source: Any, options: ReadingOptions | None, *, often: bool = False) -> Any:
+    """Files and streams as a ``Reading``; a table of an engine, or in memory, as it is.
+
+    With ``often``, text is parsed once more, into a temporary copy that is fast to read.
+    """
+    if is_file(source):
+        stream = source if hasattr(source, "read") else None
+        source = read(source if stream is None else "-", options, stream=stream)
+    elif options is not None and not isinstance(source, Reading):
+        raise ValueError(
+            f"reading=... says how a file is written, and this is a {type(source).__name__}, whose "
+            f"columns have types of their own. Leave it out."
         )
-        rest = [
-            open_table(other, columns=selection.columns, raw=selection.raw, **more)[0]
-            for other in others
-        ]
-        about = _about(first, options, selection.columns)
-        return OpenedSource((table, *rest), selection, None, about)
+    return columnar_copy(source) if often and isinstance(source, Reading) else source
 
-    found = opened(True if if_needed else raw)
-    if not found.selection.raw:
-        return found
-    given = _given_kinds(options, found.names) | dict(kinds or {})
-    taken_for = kinds_of(found.selection.schema, found.names, given)
-    encoder = encoder_of(facts_of_table(found.table, taken_for), given)
-    return opened(False) if if_needed and encoder.is_needless else replace(found, encoder=encoder)
+
+def open_like(first: Any, other: Any, options: ReadingOptions | None, targets: Sequence[str]) -> Any:
+    """More rows without labels, written like the first table."""
+    if not is_file(other):
+        return _opened(other, None, often=True)
+    options = options or ReadingOptions()
+    found = first.kinds if isinstance(first, Reading) else {}
+    kinds, expected = (
+        {name: kind for name, kind in known.items() if name not in targets}
+        for known in (options.kinds, found)
+    )
+    return _opened(other, written_like(replace(options, kinds=kinds), expected, None), often=True)
+
+
+def read_like_the_fit(
+    source: Any, about: Mapping[str, Any], reading: ReadingOptions | None = None
+) -> Any:
+    """A source of more rows, read as the table of the fit was written; a table as it is."""
+    if not is_file(source):
+        return _opened(source, reading)
+    missing = about.get("missing")
+    if isinstance(missing, str):  # as model files of version 0.1 have it
+        missing = [word.strip() for word in missing.split(",")]
+    return _opened(source, written_like(reading, about.get("kinds"), missing))
 
 
 def _with_kinds(
@@ -94,10 +123,9 @@ def _with_kinds(
     """Kinds that the user gave say how a file is read, too."""
     if not isinstance(kinds, Mapping) or not kinds:
         return reading
-    reading = reading or ReadingOptions()
-    known = {name: kind for name, kind in kinds.items() if kind in kind_names()}
-    read_as = {name: column_kind(kind).read_as for name, kind in known.items()}
-    return replace(reading, kinds={**reading.kinds, **kinds, **read_as})
+    reading, known = reading or ReadingOptions(), kinds_by_name()
+    read_as = {name: known[kind].read_as if kind in known else kind for name, kind in kinds.items()}
+    return replace(reading, kinds={**reading.kinds, **read_as})
 
 
 def _given_kinds(options: ReadingOptions | None, names: Sequence[str]) -> dict[str, str]:
@@ -106,32 +134,9 @@ def _given_kinds(options: ReadingOptions | None, names: Sequence[str]) -> dict[s
     return {name: kind.partition(":")[0] for name, kind in given.items() if name in names}
 
 
-def open_like(first: Any, other: Any, options: ReadingOptions | None, targets: Sequence[str]) -> Any:
-    """More rows without labels, written like the first table."""
-    if not is_file(other):
-        return open_source(other, passes=_PASSES)
-    options = options or ReadingOptions()
-    kinds = {name: kind for name, kind in options.kinds.items() if name not in targets}
-    found = first.kinds if isinstance(first, Reading) else {}
-    expected = {name: kind for name, kind in found.items() if name not in targets}
-    return open_source(other, replace(options, kinds=kinds), passes=_PASSES, expected=expected)
-
-
 def _about(source: Any, options: ReadingOptions | None, names: Sequence[str]) -> dict[str, Any]:
     if not isinstance(source, Reading):
         return {}
     missing = None if options is None or options.missing is None else list(options.missing)
     kinds = {name: kind for name, kind in source.kinds.items() if name in names}
     return {"kinds": kinds, "missing": missing}
-
-
-def read_like_the_fit(
-    source: Any, about: Mapping[str, Any], reading: ReadingOptions | None = None
-) -> Any:
-    """A source of more rows, read as the table of the fit was written; see ``open_source``."""
-    if not is_file(source):
-        return open_source(source, reading)
-    missing = about.get("missing")
-    if isinstance(missing, str):  # as model files of version 0.1 have it
-        missing = [word.strip() for word in missing.split(",")]
-    return open_source(source, reading, expected=about.get("kinds"), missing=missing)

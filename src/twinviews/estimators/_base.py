@@ -26,10 +26,10 @@ from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.tuning import PROBE_ROWS, SAMPLE_ROWS
 from twinviews.passes.first_pass import FirstPass, first_pass_of
 from twinviews.passes.labeled_rows import LabeledRows
-from twinviews.passes.scaling import SCALES, Scale, ScaledTable
+from twinviews.passes.scaling import SCALES, Scale
 from twinviews.passes.targets import check_missing_label
 from twinviews.tables import Block, Table
-from twinviews.tables.arrays import rows_per_block
+from twinviews.tables.base import MappedTable, rows_per_block
 from twinviews.tables.engines import engine_of
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ class SemiSupervisedEstimator(BaseEstimator):
             first_pass = table.fold(self._summarise_first_pass(method))
             self._scaling = first_pass.scaling(self._scale_kind())
             if self._scaling is not None:
-                table, first_pass = ScaledTable(table, self._scaling), first_pass.scaled(self._scaling)
+                table, first_pass = MappedTable(table, self._scaling), first_pass.scaled(self._scaling)
             problems = self._read_problems(first_pass.labeled, self._one_column)
             self.n_unlabeled_ = first_pass.n_rows - first_pass.labeled.count
             method.warn_if_a_column_is_lost(first_pass.sample.rows)

@@ -15,8 +15,8 @@ from twinviews.method.correlation import CanonicalBasis
 from twinviews.method.moments import Moments
 from twinviews.method.views import View
 from twinviews.passes.labeled_rows import LabeledRows
-from twinviews.passes.scaling import ScaledTable
 from twinviews.tables import ArrayTable, Block, Table
+from twinviews.tables.base import MappedTable
 
 
 def _all_rows(model: Any, what: str, error: type[Exception] = ValueError) -> AllRows:
@@ -111,7 +111,7 @@ def _add_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     block = Block(X, y.reshape(len(y), -1), weight)
     table: Table = ArrayTable(block, n_threads=model.n_threads, progress=model.progress)
     if model._scaling is not None:
-        table = ScaledTable(table, model._scaling)
+        table = MappedTable(table, model._scaling)
     with fitting(model):
         moments = model._method().moments_of_table(model._learned.all_rows, table)
     labeled = LabeledRows.of(*block, model.missing_label).scaled(model._scaling)

@@ -68,13 +68,13 @@ def open_dask(model: Any, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any) 
             "data frame and use fit_table(frame, target=..., weight=...)."
         )
     try:
-        from twinviews.encoding.dask_rows import open_dask_rows
+        from twinviews.encoding.sources import open_dask_rows
     except ImportError as error:
         raise missing_engine("dask") from error
-    found = open_dask_rows(X, y, X_unlabeled)
-    model._encoder, model._one_column, model._rows_are_sparse = found.encoder, y.ndim == 1, False
-    remember_columns(model, found.names, found.width)
-    return found.table
+    table, model._encoder, selection = open_dask_rows(X, y, X_unlabeled)
+    model._one_column, model._rows_are_sparse = y.ndim == 1, False
+    remember_columns(model, None if selection is None else selection.columns, X.shape[1])
+    return table
 
 
 def _learn_encoder(X: Any, X_unlabeled: Any, sample_weight: Any) -> Encoder | None:
@@ -85,7 +85,7 @@ def _learn_encoder(X: Any, X_unlabeled: Any, sample_weight: Any) -> Encoder | No
     if not all(map(is_frame, parts)) or all(map(is_plain_pandas, parts)):
         return None
     frames = [as_arrow(part) for part in parts]
-    from twinviews.encoding.frame_encoding import encoder_of_frames, is_plain_frame
+    from twinviews.encoding.encoder import encoder_of_frames, is_plain_frame
 
     if all(map(is_plain_frame, frames)):
         return None

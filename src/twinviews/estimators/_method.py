@@ -197,7 +197,9 @@ class Method(ABC):
         coef, intercept = np.zeros((view.W.shape[1], n_targets)), np.zeros(n_targets)
         left_out = []
         for problem, blocks in zip(problems, self._labeled_features(view, problems), strict=True):
-            fit, predicted = solve_ridge(blocks, choice.penalty, intercept=self.model.fit_intercept)
+            fit, predicted = solve_ridge(
+                blocks, choice.penalty, n=len(problem.Y), intercept=self.model.fit_intercept
+            )
             coef[:, problem.targets], intercept[problem.targets] = fit
             left_out.append(predicted)
         solution = Solution(

@@ -87,7 +87,7 @@ def is_plain_pandas(X: Any) -> bool:
 
 def as_arrow(X: Any) -> Any:
     try:
-        from twinviews.tables import frames
+        from twinviews.tables import arrow
     except ImportError as error:
         raise missing_engine("pyarrow") from error
-    return frames.as_arrow(dense_columns(X))
+    return arrow.as_arrow(dense_columns(X))

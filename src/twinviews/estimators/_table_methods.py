@@ -16,16 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 from twinviews.estimators._all_or_nothing import all_or_nothing
 from twinviews.estimators._checks import AUTO, check_flag
 from twinviews.estimators._raw_rows import remember_columns
-from twinviews.method.moments import Moments
-from twinviews.passes.first_pass import FirstPass
-from twinviews.tables import Table
+from twinviews.passes.first_pass import SUMMARIES
+from twinviews.tables import Table, Wanted
 from twinviews.tables.checkpoint import Checkpoint
 from twinviews.tables.engines import missing_engine
 
 if TYPE_CHECKING:
     from twinviews.reading import ReadingOptions
-    from twinviews.tables.predictions import TablePredictor
-
 
 Model = TypeVar("Model")
 
@@ -94,23 +91,20 @@ def fit_table(
         from twinviews.encoding.sources import open_fit_source
     except ImportError as error:
         raise missing_engine("pyarrow") from error
+    targets = [target] if isinstance(target, str) else list(target)
     more = unlabeled if isinstance(unlabeled, list | tuple) else [unlabeled]
     found = open_fit_source(
         source,
-        targets=[target] if isinstance(target, str) else list(target),
-        columns=columns,
+        Wanted(columns, targets, weight, model.n_threads, model.progress),
         unlabeled=[one for one in more if one is not None],
-        weight=weight,
-        raw=None if encode == AUTO and not kinds else bool(encode),
+        encode=None if encode == AUTO and not kinds else bool(encode),
         kinds=kinds,
         reading=reading,
-        n_threads=model.n_threads,
-        progress=model.progress,
     )
     with all_or_nothing(model):
         model._encoder, model._rows_are_sparse = found.encoder, False
         model._one_column = isinstance(target, str)
-        remember_columns(model, found.names, len(found.names))
+        remember_columns(model, found.selection.columns, len(found.selection.columns))
         model.__dict__.pop("_expected", None)  # classes that an earlier partial_fit was told of
         read_as = f"{reading!r} {kinds!r}"  # other rows for the same file
         notes = None if checkpoint is None else _checkpoint(model, checkpoint, found.tables, read_as)
@@ -142,7 +136,7 @@ def _checkpoint(model: Any, path: Any, tables: Sequence[Table], read_as: str) ->
     about += [repr(model._encoder), read_as]
     about += [table.fingerprint() for table in tables]  # type: ignore[attr-defined]
     fingerprint = hashlib.sha256("\n".join(about).encode()).hexdigest()
-    notes = Checkpoint(path, fingerprint, [FirstPass, Moments])
+    notes = Checkpoint(path, fingerprint, SUMMARIES)
     for table in tables:
         table.checkpoint = notes  # type: ignore[attr-defined]
     return notes
@@ -181,11 +175,11 @@ def predict_table(
 
         write_predictions(predict_batches(self, source, keep=keep, reading=reading), Path(out))
         return Path(out)
-    predictor, source = _predictor(self, (), None, source, reading)
+    source = _read_like_the_fit(self, source, reading)
     from twinviews.tables.predictions import predicted_frame
 
     sample = self._prediction_columns(np.zeros((1, self._width)), None)
-    return predicted_frame(source, predictor, sample)
+    return predicted_frame(source, self._input_names(), partial(_predict_batch, self), sample)
 
 
 def predict_batches(
@@ -213,33 +207,33 @@ def predict_batches(
     pyarrow.Table
         The columns kept, then those of predictions.
     """
-    predictor, source = _predictor(self, keep, coverage, source, reading)
+    source = _read_like_the_fit(self, source, reading)
     from twinviews.tables.predictions import predicted_batches
 
-    yield from predicted_batches(source, predictor, n_threads=self.n_threads, progress=self.progress)
+    predict = partial(_predict_batch, self, coverage=coverage)
+    options = {"n_threads": self.n_threads, "progress": self.progress}
+    yield from predicted_batches(source, self._input_names(), predict, list(keep), **options)
 
 
-def _predictor(
-    model: Any,
-    keep: Sequence[str],
-    coverage: float | None,
-    source: Any,
-    reading: ReadingOptions | None,
-) -> tuple[TablePredictor, Any]:
-    """What predicts for record batches, and the source read as the table of the fit was."""
+def _read_like_the_fit(model: Any, source: Any, reading: ReadingOptions | None) -> Any:
+    """The source, read as the table of the fit was."""
     check_is_fitted(model)
-    names = model._input_names()
+    model._input_names()  # an error if there are none, before anything is read
     try:
         from twinviews.encoding.sources import read_like_the_fit
-        from twinviews.tables.predictions import TablePredictor
     except ImportError as error:
         raise missing_engine("pyarrow") from error
-    predict = partial(_predict_block, model, coverage=coverage)
-    predictor = TablePredictor(names, predict, raw=model._encoder is not None, keep=list(keep))
-    return predictor, read_like_the_fit(source, getattr(model, "about_", {}), reading)
+    return read_like_the_fit(source, getattr(model, "about_", {}), reading)
 
 
-def _predict_block(model: Any, rows: Any, coverage: float | None) -> dict[str, np.ndarray]:
+def _predict_batch(model: Any, batch: Any, coverage: float | None = None) -> dict[str, np.ndarray]:
     """Columns of predictions, for rows as a table's blocks have them."""
-    X = rows if model._encoder is None else model._encoder(rows)
-    return model._prediction_columns(X, coverage)
+    columns: dict[str, np.ndarray] = model._prediction_columns(numbers_of(model, batch), coverage)
+    return columns
+
+
+def numbers_of(model: Any, batch: Any) -> np.ndarray:
+    """(rows, D) of a record batch with the columns of the fit."""
+    from twinviews.encoding.encoder import numbers_by
+
+    return numbers_by(model._encoder, model._input_names())(batch)

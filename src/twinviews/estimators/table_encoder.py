@@ -133,16 +133,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _facts_of(self, X: Any, *, reset: bool) -> TableFacts:
         frame = self._as_arrow(X, reset=reset)
-        from twinviews.encoding.encoder import kinds_of
-        from twinviews.encoding.frame_encoding import facts_of_frame, known_kinds
+        from twinviews.encoding.encoder import facts_of_frame, kinds_of, known_kinds
 
         if reset:
             return facts_of_frame(frame, kinds_of(frame.schema, frame.schema.names, self._given))
         return facts_of_frame(frame, {**known_kinds(self._facts, frame.schema), **self._given})
 
     def _code(self, facts: TableFacts) -> Self:
-        from twinviews.encoding.encoder import Encoder
-        from twinviews.encoding.rules import code_columns
+        from twinviews.encoding.encoder import Encoder, code_columns
 
         self._encoder = Encoder(code_columns(facts, self._given))
         self._facts, self.columns_ = facts, list(self._encoder.codes)

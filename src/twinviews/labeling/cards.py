@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from twinviews.encoding.facts import kind_of
 from twinviews.encoding.values import as_days, as_numbers, as_words
 from twinviews.labeling.entries import Origin, plain_label
 from twinviews.labeling.page_data import Card, Fact, FoundRow, Neighbour
 from twinviews.labeling.table_copy import TableCopy
 from twinviews.labeling.target_state import TargetState
+from twinviews.reading.arrow_kinds import kind_of_type as kind_of
 
 _NEIGHBOURS = 3
 _VALUES_OF_A_RESULT = 6  # that a search result shows

@@ -18,7 +18,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from twinviews.encoding.facts import kind_of
 from twinviews.encoding.values import as_days, as_numbers, as_words
 from twinviews.labeling.entries import ConflictError, Entry, Event, LabelTarget, Origin
 from twinviews.labeling.label_store import LabelStore
@@ -31,6 +30,7 @@ from twinviews.labeling.table_copy import (
     table_labels,
 )
 from twinviews.reading import Reading, ReadingOptions, read, write
+from twinviews.reading.arrow_kinds import kind_of_type as kind_of
 
 # Columns of a list of labels, with a line for each answer, and those by which it is known.
 LIST_COLUMNS = ("row", "target", "answer", "value", "origin", "time")

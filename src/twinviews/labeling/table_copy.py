@@ -15,11 +15,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from twinviews.encoding.facts import kind_of
 from twinviews.encoding.values import as_numbers, as_words
 from twinviews.labeling.entries import LabelTarget
 from twinviews.reading import Reading
-from twinviews.tables.arrow import ArrowTable, Selection
+from twinviews.reading.arrow_kinds import kind_of_type as kind_of
+from twinviews.tables import Wanted
+from twinviews.tables.arrow import open_table
 
 BATCH_ROWS = 65_536
 _MAKE_ROOM = "Make room, or name another folder in the environment variable TMPDIR"
@@ -104,8 +105,7 @@ def _write_copy(reading: Reading, file: IO[bytes]) -> list[int]:
 
 def _all_rows(reading: Reading) -> Iterator[pa.RecordBatch]:
     """All rows in their order; a few batches or one row group of Parquet are in memory at a time."""
-    everything = Selection(reading.dataset.schema, None, [], None, raw=True)
-    table = ArrowTable(reading.dataset, everything, n_threads=1, progress=False)
+    table, _ = open_table(reading, Wanted())
     with reading.plain_errors():
         for piece in table.pieces():
             yield from table.batches(piece)

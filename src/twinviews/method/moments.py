@@ -64,13 +64,6 @@ class Moments:
             self.scatter + other.scatter,
         )
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        return {name: np.asarray(value) for name, value in vars(self).items()}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
-        return cls(arrays["shift"], float(arrays["count"]), arrays["total"], arrays["scatter"])
-
     @property
     def mean(self) -> np.ndarray:
         """(m,) mean of the columns over all rows."""

@@ -17,8 +17,12 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import cho_solve, cholesky, solve_triangular
+from scipy.linalg.lapack import dpotri
 
+# Products of features lose the digits of a direction that is penalised by less than this share of
+# their size; without such a direction they are exact enough, and up to ten times as fast as QR.
+_SAFE_PRODUCT = 1e-6
 # A row whose leverage is this close to one determines a coefficient by itself.
 _LEAST_FREEDOM = 1e-12
 
@@ -52,11 +56,62 @@ class RidgeFit(NamedTuple):
 
 
 def solve_ridge(
-    blocks: Callable[[], Iterable[LabeledBlock]], penalty: np.ndarray, *, intercept: bool
+    blocks: Callable[[], Iterable[LabeledBlock]], penalty: np.ndarray, *, n: int, intercept: bool
 ) -> tuple[RidgeFit, np.ndarray]:
-    """The minimiser and the (n, t) leave-one-out predictions."""
+    """The minimiser and the (n, t) leave-one-out predictions, by the fastest accurate method."""
+    first = next(iter(blocks()))
+    if len(first.weight) == n:
+        solution = _solve_by_products(*first, penalty, intercept=intercept)
+        if solution is not None:
+            return solution
     factor = labeled_factor(blocks(), intercept=intercept)
     return penalised_ridge(factor, penalty), leave_one_out(factor, penalty, blocks())
+
+
+def _solve_by_products(
+    Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, penalty: np.ndarray, *, intercept: bool
+) -> tuple[RidgeFit, np.ndarray] | None:
+    """The same from A^T A or A A^T, whichever is smaller, where that is safe.
+
+    A (n, p) holds the centred features, each divided by the root of its penalty, so that the penalty
+    becomes 1 for all: the smallest eigenvalue of what is factored.
+    """
+    n, p = Z.shape
+    if p == 0 or penalty.min() <= 0:
+        return None
+    z_mean, y_mean = (weight @ Z, weight @ Y) if intercept else (np.zeros(p), np.zeros(Y.shape[1]))
+    root_weight, root_penalty = np.sqrt(weight)[:, None], np.sqrt(penalty)
+    A = root_weight * (Z - z_mean) / root_penalty
+    if not np.square(A).sum() <= 1 / _SAFE_PRODUCT:
+        return None
+    B = root_weight * (Y - y_mean)
+    kappa = 1 - 1 / n  # of the penalty, for the fit on n - 1 rows
+    if p < n:  # with p = n, centring leaves a direction empty that A^T A would fill with rounding
+        products, b = A.T @ A, A.T @ B
+        coef = cho_solve(_cholesky(products, 1.0), b)
+        root, _ = _cholesky(products, kappa)
+        T = solve_triangular(root, A.T, trans=1)
+        residual = B - T.T @ solve_triangular(root, b, trans=1)
+        rest = 1 - intercept * weight - np.square(T).sum(axis=0)
+    else:
+        products = A @ A.T
+        coef = A.T @ cho_solve(_cholesky(products, 1.0), B)
+        # The constant, which centring took out of A, put back as a direction as large as the others.
+        # With size zero it would dominate the inverse, and the rest would be a difference of nearly
+        # equal numbers. B has no component along it.
+        size = intercept * np.diag(products).max()
+        factor = _cholesky(products + size * (root_weight @ root_weight.T), kappa)
+        residual = kappa * cho_solve(factor, B)
+        constant = intercept * weight / (kappa + size)
+        rest = kappa * (np.diag(dpotri(factor[0])[0]) - constant)
+    coef /= root_penalty[:, None]
+    left_out = Y - residual / (root_weight * _freedom(rest)[:, None])
+    return RidgeFit(coef, y_mean - z_mean @ coef), left_out
+
+
+def _cholesky(products: np.ndarray, ridge: float) -> tuple[np.ndarray, bool]:
+    """The upper factor of products + ridge I, as cho_solve takes it."""
+    return cholesky(products + ridge * np.eye(len(products)), check_finite=False), False
 
 
 def labeled_factor(blocks: Iterable[LabeledBlock], *, intercept: bool) -> LabeledFactor:

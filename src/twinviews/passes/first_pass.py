@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-import numpy as np
-
-from twinviews.method.landmarks import RowSample, row_priorities
+from twinviews.method.landmarks import AllDistinctRows, RowSample, row_priorities
+from twinviews.method.moments import Moments
 from twinviews.passes.labeled_rows import LabeledRows
 from twinviews.passes.scaling import (
     ColumnMoments,
@@ -17,7 +16,7 @@ from twinviews.passes.scaling import (
     robust_scaling,
     standard_scaling,
 )
-from twinviews.tables import Block
+from twinviews.tables.base import Block, merge_all
 
 
 @dataclass(frozen=True)
@@ -30,14 +29,11 @@ class FirstPass:
     columns: ColumnMoments | None  # only for tables that are to be scaled by them
 
     def merge(self, other: Self) -> Self:
-        columns = self.columns
-        if columns is not None and other.columns is not None:
-            columns = columns.merge(other.columns)
         return type(self)(
             self.n_rows + other.n_rows,
             self.sample.merge(other.sample),
             self.labeled.merge(other.labeled),
-            columns,
+            merge_all([self.columns, other.columns]),
         )
 
     def scaling(self, kind: str | None) -> Scale | None:
@@ -60,29 +56,9 @@ class FirstPass:
             labeled=self.labeled.scaled(scaling),
         )
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        sample = {"priorities": self.sample.priorities, "rows": self.sample.rows}
-        sizes = np.array([self.n_rows, self.sample.size])
-        columns = {}
-        if self.columns is not None:
-            columns = {
-                "count": np.array(self.columns.count),
-                "origin": self.columns.origin,
-                "offset": self.columns.offset,
-                "squares": self.columns.squares,
-            }
-        return {"sizes": sizes, **sample, **columns, **self.labeled.to_arrays()}
 
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
-        n_rows, size = (int(number) for number in arrays["sizes"])
-        sample = RowSample(size, arrays["priorities"], arrays["rows"])
-        columns = None
-        if "origin" in arrays:
-            columns = ColumnMoments(
-                float(arrays["count"]), arrays["origin"], arrays["offset"], arrays["squares"]
-            )
-        return cls(n_rows, sample, LabeledRows.from_arrays(arrays), columns)
+# What the passes over a table make of it, and what that holds.
+SUMMARIES = (FirstPass, RowSample, LabeledRows, ColumnMoments, Moments, AllDistinctRows)
 
 
 def first_pass_of(

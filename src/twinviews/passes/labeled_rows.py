@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Self
@@ -35,11 +34,9 @@ class LabeledRows:
         missing_label: Any = None,
     ) -> Self:
         """Those rows of a block of which some label is known."""
-        if Y is None:
+        if Y is None or (missing := missing_labels(Y, missing_label).all(axis=1)).all():
             return cls((), (), (), ())
-        labeled = np.flatnonzero(~missing_labels(Y, missing_label).all(axis=1))
-        if len(labeled) == 0:
-            return cls((), (), (), ())
+        labeled = np.flatnonzero(~missing)
         weight = np.ones(len(labeled)) if weight is None else weight[labeled]
         X = X[labeled]
         return cls((row_priorities(X, seed=0),), (X,), (Y[labeled],), (weight,))
@@ -57,28 +54,6 @@ class LabeledRows:
             self.Y_parts + other.Y_parts,
             self.weight_parts + other.weight_parts,
         )
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """Plain arrays; labels that are not numbers as JSON."""
-        if self.count == 0:
-            return {}
-        X, Y = np.concatenate(self.X_parts), self.labels
-        labels = Y if Y.dtype.kind == "f" else np.array(json.dumps(Y.tolist()))
-        return {
-            "keys": np.concatenate(self.keys),
-            "X": X,
-            "labels": labels,
-            "weight": np.concatenate(self.weight_parts),
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
-        if "X" not in arrays:
-            return cls((), (), (), ())
-        labels = arrays["labels"]
-        if labels.dtype.kind == "U":
-            labels = np.array(json.loads(str(labels)), dtype=object)
-        return cls((arrays["keys"],), (arrays["X"],), (labels,), (arrays["weight"],))
 
     @property
     def count(self) -> int:

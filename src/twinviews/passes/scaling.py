@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy.special import ndtri
 
-from twinviews.tables import Block, Summary, Table
 from twinviews.tables.double_precision import LARGEST
-
-S = TypeVar("S", bound=Summary)
 
 SCALES = ("standard", "robust", "rank")
 # Values beyond about this many interquartile ranges are compressed smoothly.
@@ -156,22 +152,3 @@ def robust_scaling(rows: np.ndarray) -> Scaling:
     low, centre, high = np.quantile(rows, [0.25, 0.5, 0.75], axis=0)
     spread = np.where(high > low, high - low, rows.std(axis=0))
     return Scaling(centre, np.where(spread > 0, spread, 1), _CLIP)
-
-
-class ScaledTable:
-    """A table whose rows are scaled block by block, wherever the blocks are."""
-
-    def __init__(self, table: Table, scaling: Scale) -> None:
-        self.table, self.scaling = table, scaling
-
-    def fold(self, summarise: Callable[[Block], S]) -> S:
-        return self.table.fold(_SummariseScaled(self.scaling, summarise))
-
-
-@dataclass(frozen=True)
-class _SummariseScaled:
-    scaling: Scale
-    summarise: Callable[[Block], Any]
-
-    def __call__(self, block: Block) -> Any:
-        return self.summarise(block._replace(X=self.scaling(block.X)))

@@ -76,15 +76,11 @@ def _equal(y: np.ndarray, missing: np.ndarray, missing_label: Any) -> np.ndarray
 
 
 def check_missing_label(missing_label: Any) -> None:
-    if not (_is_scalar(missing_label) or type(missing_label).__name__ == "NAType"):
+    if np.ndim(missing_label) > 0:
         raise ValueError(
             f"missing_label={missing_label!r} must be one value, such as -1 or '?'. None, NaN and "
             f"pandas.NA are always taken as missing."
         )
-
-
-def _is_scalar(value: Any) -> bool:
-    return value is None or isinstance(value, (str, bytes)) or np.ndim(value) == 0
 
 
 def read_numbers(y: Any, missing_label: Any = None) -> np.ndarray:

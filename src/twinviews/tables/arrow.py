@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Self
 
 import numpy as np
@@ -13,62 +15,38 @@ import pyarrow.dataset as ds
 
 from twinviews._system.unchanged_files import SameFiles
 from twinviews.reading import Reading, typed_copy
-from twinviews.tables.base import Block, BlockTable
-from twinviews.tables.column_names import check_columns
-from twinviews.tables.double_precision import refuse_too_large
-from twinviews.tables.engines import Wanted
-from twinviews.tables.frames import as_arrow
+from twinviews.reading.arrow_kinds import is_number
+from twinviews.tables.base import BLOCK_ROWS, Block, BlockTable
+from twinviews.tables.engines import Wanted, library_of
 
-# Rows that are read at once, and rows of a block made of them.
+# Rows that are read at once.
 _BATCH_ROWS = 32_768
-_BLOCK_ROWS = 4096
 # Beyond, neighbouring whole numbers are the same float64.
 _LARGEST_EXACT = 2**53
+_ARROW_ERRORS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError)
 
 
+@dataclass(frozen=True)
 class Selection:
-    """Which columns of a table are inputs, labels and weight; turns record batches into blocks.
+    """Which columns of a table are inputs, labels and weight; turns record batches into blocks."""
 
-    With ``raw`` the inputs of a block are a record batch, of any types, instead of an array; None
-    leaves that to the types.
-    """
-
-    def __init__(
-        self,
-        schema: pa.Schema,
-        columns: Sequence[str] | None,
-        targets: Sequence[str],
-        weight: str | None,
-        *,
-        raw: bool | None = False,
-        block_rows: int | None = None,
-    ) -> None:
-        self.schema, self.targets, self.weight = schema, list(targets), weight
-        self.block_rows = block_rows or _BLOCK_ROWS
-        apart = {*self.targets, *([] if weight is None else [weight])}
-        self.columns = [name for name in schema.names if name not in apart]
-        if columns is not None:
-            self.columns = list(columns)
-        check_columns(self.names, schema.names)
-        others = [name for name in self.columns if not is_plain(schema.field(name).type)]
-        self.raw = bool(others) if raw is None else raw
-        if others and not self.raw:
-            raise ValueError(
-                f"Column {others[0]!r} is of type {schema.field(others[0]).type}, and inputs must be "
-                f"numbers. Leave it out with columns=[...], or say encode=True."
-            )
+    schema: pa.Schema
+    columns: list[str]
+    targets: list[str]
+    weight: str | None
+    block_rows: int
 
     @classmethod
     def of(cls, schema: pa.Schema, wanted: Wanted) -> Self:
         """The columns that a caller wants, of a table with this schema."""
-        return cls(
-            schema,
-            wanted.columns,
-            wanted.targets,
-            wanted.weight,
-            raw=wanted.raw,
-            block_rows=wanted.block_rows,
-        )
+        columns = wanted.columns
+        if columns is None:
+            apart = {*wanted.targets, wanted.weight}
+            columns = [name for name in schema.names if name not in apart]
+        block_rows = wanted.block_rows or BLOCK_ROWS
+        found = cls(schema, list(columns), list(wanted.targets), wanted.weight, block_rows)
+        check_columns(found.names, schema.names)
+        return found
 
     @property
     def names(self) -> list[str]:
@@ -82,10 +60,13 @@ class Selection:
             some = batch.slice(start, self.block_rows)
             if self.weight is not None:
                 some = some.filter(pc.not_equal(some.column(self.weight), 0))
-            if some.num_rows == 0:
-                continue
-            Y = self._labels(some) if self.targets else None
-            yield Block(self.inputs(some), Y, self._weights(some))
+            if some.num_rows:
+                yield self.block(some)
+
+    def block(self, batch: pa.RecordBatch) -> Block:
+        """The rows of a batch; the inputs are a record batch, of any types."""
+        Y = self._labels(batch) if self.targets else None
+        return Block(batch.select(self.columns), Y, self._weights(batch))
 
     def _weights(self, batch: pa.RecordBatch) -> np.ndarray | None:
         if self.weight is None:
@@ -98,26 +79,9 @@ class Selection:
             )
         return weight
 
-    def inputs(self, batch: pa.RecordBatch) -> Any:
-        """(rows, D) float64, or raw as they are."""
-        if self.raw:
-            return batch.select(self.columns)
-        X = np.empty((batch.num_rows, len(self.columns)))
-        for j, name in enumerate(self.columns):
-            x = _numbers(batch.column(name))
-            refuse_too_large(f"Column {name!r}", x, "Divide it by a number.")
-            X[:, j] = x
-        if not np.isfinite(X).all():
-            j = int(np.flatnonzero(~np.isfinite(X).all(axis=0))[0])
-            raise ValueError(
-                f"Column {self.columns[j]!r} has missing or infinite values. Say encode=True, and "
-                f"blanks count as the mean and are flagged; or leave it out with columns=[...]."
-            )
-        return X
-
     def _labels(self, batch: pa.RecordBatch) -> np.ndarray:
         columns = [batch.column(name) for name in self.targets]
-        if all(_is_number(column.type) for column in columns):
+        if all(is_number(column.type) for column in columns):
             for name, column in zip(self.targets, columns, strict=True):
                 _check_exact(name, column)
             return np.column_stack([_numbers(column) for column in columns])
@@ -137,13 +101,23 @@ def _check_exact(name: str, column: pa.Array) -> None:
             )
 
 
-def is_plain(kind: pa.DataType) -> bool:
+def check_columns(wanted: Iterable[str], present: Iterable[str]) -> None:
+    """Raise an error that names what is missing and what it may have been renamed to."""
+    present = list(present)
+    missing = [name for name in wanted if name not in present]
+    if not missing:
+        return
+    near = {name: get_close_matches(name, present, n=1) for name in missing}
+    hints = [f"{name!r} may be {found[0]!r}" for name, found in near.items() if found]
+    named = ", ".join(map(repr, missing))
+    what = f"There is no column {named}" if len(missing) == 1 else f"There are no columns {named}"
+    hint = f" ({'; '.join(hints)})" if hints else ""
+    raise ValueError(f"{what}{hint}. The table has {', '.join(present)}.")
+
+
+def is_plain(type_: pa.DataType) -> bool:
     """Whether values of a type can be used as they are."""
-    return _is_number(kind) or pa.types.is_boolean(kind)
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    return is_number(type_) or pa.types.is_boolean(type_)
 
 
 def _numbers(column: pa.Array) -> np.ndarray:
@@ -155,38 +129,26 @@ class ArrowTable(BlockTable):
     """A data set of Arrow: Parquet, CSV or IPC files, or a table in memory.
 
     A row group of a Parquet file is read by the thread that works on it, so reading and computing
-    overlap; files of other formats are read by one thread and worked on by all. What a ``reading``
-    knows of the data set is not found out again.
+    overlap; files of other formats are read by one thread and worked on by all.
     """
 
-    def __init__(
-        self,
-        dataset: ds.Dataset,
-        selection: Selection,
-        n_threads: int | None,
-        progress: bool,
-        *,
-        reading: Reading | None = None,
-    ) -> None:
-        self.dataset, self.selection = dataset, selection
-        self.n_threads, self.progress = n_threads, progress
-        self._reading = reading
-        self._files = SameFiles.of(dataset) if reading is None else reading.files
+    def __init__(self, reading: Reading, selection: Selection, wanted: Wanted) -> None:
+        self.reading, self.dataset, self.selection = reading, reading.dataset, selection
+        self.n_threads, self.progress = wanted.n_threads, wanted.progress
 
     def steady(self) -> AbstractContextManager[None]:
         """All passes see the files as they were when the table was made."""
-        return self._files.held() if self._reading is None else self._reading.plain_errors()
+        named = self.reading.source  # else it need not be a file that Arrow complains of
+        return self.reading.plain_errors() if named else self.reading.files.held()
 
     def pieces(self) -> Iterator[Any]:
-        if isinstance(self.dataset, ds.FileSystemDataset) and self._is_parquet():
+        form = getattr(self.dataset, "format", None)
+        if isinstance(form, ds.ParquetFileFormat):
             for fragment in self.dataset.get_fragments():
                 yield from fragment.split_by_row_group()
         else:
             # Arrow's own threads read ahead without end: a CSV file would be in memory, all of it.
             yield from self._scanner(self.dataset, use_threads=False).to_batches()
-
-    def _is_parquet(self) -> bool:
-        return bool(self.dataset.format.default_extname == "parquet")
 
     def _scanner(self, source: Any, **options: Any) -> ds.Scanner:
         return source.scanner(
@@ -209,26 +171,55 @@ class ArrowTable(BlockTable):
             yield from self.selection.blocks(batch)
 
     def count(self) -> int:
-        if self._reading is not None and self._reading.n_rows is not None:
-            return self._reading.n_rows
-        return int(self.dataset.count_rows())
+        known = self.reading.n_rows
+        return int(self.dataset.count_rows()) if known is None else known
 
     def fingerprint(self) -> str:
         """What tells this table from another, or from the same files changed."""
-        about = (self._files.stamps, self.count(), self.selection.names, str(self.dataset.schema))
-        return repr(about)
+        files, schema = self.reading.files.stamps, str(self.dataset.schema)
+        return repr((files, self.count(), self.selection.names, schema))
 
 
-def open_arrow(source: Any, wanted: Wanted) -> tuple[ArrowTable, Selection]:
+def open_table(source: Any, wanted: Wanted) -> tuple[ArrowTable, Selection]:
     """A reading, a data set, a stream of batches or a data frame in memory as a table."""
-    reading = source if isinstance(source, Reading) else None
-    if reading is not None:
-        dataset = reading.dataset
-    elif isinstance(source, ds.Dataset):
-        dataset = source
-    elif isinstance(source, pa.RecordBatchReader):  # which can be read once
-        dataset = typed_copy(source, source.schema)
-    else:
-        dataset = ds.dataset(as_arrow(source))
-    selection = Selection.of(dataset.schema, wanted)
-    return ArrowTable(dataset, selection, wanted.n_threads, wanted.progress, reading=reading), selection
+    if not isinstance(source, Reading):
+        if isinstance(source, pa.RecordBatchReader):  # which can be read once
+            source = typed_copy(source, source.schema)
+        elif not isinstance(source, ds.Dataset):
+            source = ds.dataset(as_arrow(source))
+        source = Reading("", source, (), files=SameFiles.of(source))
+    selection = Selection.of(source.dataset.schema, wanted)
+    return ArrowTable(source, selection, wanted), selection
+
+
+def as_arrow(frame: Any) -> pa.Table:
+    """A frame, or a mapping of names to arrays, as an Arrow table; a pandas index is no column."""
+    if not isinstance(frame, Mapping) and library_of(frame) != "pandas":
+        return frame if isinstance(frame, pa.Table) else _read(frame)
+    columns: dict[str, pa.Array] = {}
+    for name, column in frame.items():
+        if str(name) in columns:
+            raise ValueError(f"Two columns have the name {str(name)!r}. Rename one of them.")
+        try:
+            columns[str(name)] = pa.Array.from_pandas(column)
+        except (*_ARROW_ERRORS, OverflowError, UnicodeError) as error:
+            raise ValueError(
+                f"Column {str(name)!r} mixes values of several types, or holds some that Arrow has no "
+                f"type for. Make them all numbers, all words or all dates. ({error})"
+            ) from None
+    return pa.table(columns)
+
+
+def _read(frame: Any) -> pa.Table:
+    if not any(hasattr(frame, way) for way in ("__arrow_c_stream__", "__arrow_c_array__", "dtypes")):
+        raise ValueError(
+            f"This is a {type(frame).__name__}, and a table is needed: a path, a list of paths, a data "
+            f"frame, an Arrow table or data set, or a Dask or Spark data frame."
+        )
+    try:
+        return pa.table(frame)
+    except _ARROW_ERRORS as error:
+        raise ValueError(
+            f"This {type(frame).__name__} has a column that Arrow has no type for ({error}). Make it "
+            f"numbers, words or dates, or leave it out."
+        ) from None

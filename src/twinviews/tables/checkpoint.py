@@ -9,8 +9,10 @@ import time
 import zipfile
 import zlib
 from collections.abc import Sequence
+from dataclasses import is_dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,18 +22,9 @@ _SECONDS_BETWEEN = 1.0
 ALL = -1
 # What zipfile, NumPy and json say of a file that is not as they wrote it.
 _DAMAGES = (
-    zipfile.BadZipFile, zlib.error, ValueError, KeyError, TypeError, EOFError, NotImplementedError,
+    zipfile.BadZipFile, zlib.error, ValueError, LookupError, TypeError, EOFError, NotImplementedError,
     RuntimeError,
 )  # fmt: skip
-
-
-class Storable(Protocol):
-    """A summary that can be written as plain arrays."""
-
-    def to_arrays(self) -> dict[str, np.ndarray]: ...
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self: ...
 
 
 class FoldState(NamedTuple):
@@ -44,15 +37,14 @@ class FoldState(NamedTuple):
 class Checkpoint:
     """The folds of one fit, in the order in which they are made.
 
-    The file holds plain numbers (NumPy's npz without pickle) and the fingerprint of the fit it belongs
-    to. At most once a second it is written beside itself and renamed, so that it is always whole.
+    The file holds plain numbers (NumPy's npz without pickle), what they are of as JSON, and the
+    fingerprint of the fit it belongs to. Nothing is made of it but the dataclasses that are given. At
+    most once a second it is written beside itself and renamed, so that it is always whole.
     """
 
-    def __init__(
-        self, path: str | os.PathLike[str], fingerprint: str, kinds: Sequence[type[Storable]]
-    ) -> None:
+    def __init__(self, path: str | os.PathLike[str], fingerprint: str, classes: Sequence[type]) -> None:
         self.path, self.fingerprint = Path(path), fingerprint
-        self._kinds = {kind.__name__: kind for kind in kinds}
+        self._classes = {one.__name__: one for one in classes}
         self._states: list[FoldState] = []
         self._fold = -1
         self._saved = 0.0
@@ -68,14 +60,12 @@ class Checkpoint:
         way_out = "Name another file, or delete this one to start afresh."
         content = io.BytesIO(self.path.read_bytes())
         try:
-            with zipfile.ZipFile(content) as archive:
-                stored = {
-                    name.removesuffix(".npy"): _array(archive, name) for name in archive.namelist()
-                }
-            found = json.loads(str(stored["about"]))
-            is_ours = found["fingerprint"] == self.fingerprint
+            with np.load(content, allow_pickle=False) as archive:
+                stored = dict(archive)
+            is_ours = str(stored["fingerprint"]) == self.fingerprint
             if is_ours:
-                self._states = [self._state(i, fold, stored) for i, fold in enumerate(found["folds"])]
+                folds = json.loads(str(stored["folds"]), object_hook=partial(self._built, stored))
+                self._states = [FoldState(done, summary) for done, summary in folds]
         except _DAMAGES as error:
             raise ValueError(
                 f"checkpoint={str(self.path)!r} is no checkpoint, or damaged. {way_out}"
@@ -86,41 +76,45 @@ class Checkpoint:
                 f"files. {way_out}"
             )
 
-    def _state(self, number: int, fold: dict[str, Any], stored: dict[str, np.ndarray]) -> FoldState:
-        arrays = {name: stored[f"{number}.{name}"] for name in fold["names"]}
-        return FoldState(fold["done"], self._kinds[fold["kind"]].from_arrays(arrays))
+    def _built(self, stored: dict[str, np.ndarray], told: dict[str, Any]) -> Any:
+        """What ``_told`` tells of."""
+        if "class" in told:
+            made = self._classes[told.pop("class")]
+            return made(**{key: tuple(v) if isinstance(v, list) else v for key, v in told.items()})
+        return np.array(told["labels"], object) if "labels" in told else stored[told["array"]]
 
-    def next_fold(self) -> FoldState | None:
-        """The state of the fold that begins now; None if it has not begun before."""
+    def next_fold(self) -> FoldState:
+        """The state of the fold that begins now."""
         self._fold += 1
-        return self._states[self._fold] if self._fold < len(self._states) else None
+        return self._states[self._fold] if self._fold < len(self._states) else FoldState(0, None)
 
-    def save(self, done: int, summary: Storable, *, complete: bool = False) -> None:
+    def save(self, done: int, summary: Any, *, complete: bool = False) -> None:
         """Remember the current fold; on disk if the last time is a second ago, or if it is complete."""
         if not complete and time.monotonic() - self._saved < _SECONDS_BETWEEN:
             return
-        state = FoldState(ALL if complete else done, summary)
-        self._states[self._fold :] = [state]
-        self._write()
-        self._saved = time.monotonic()
-
-    def _write(self) -> None:
-        folds: list[dict[str, Any]] = []
+        self._states[self._fold :] = [FoldState(ALL if complete else done, summary)]
         stored: dict[str, np.ndarray] = {}
-        for number, (done, summary) in enumerate(self._states):
-            arrays = summary.to_arrays()
-            folds.append({"done": done, "kind": type(summary).__name__, "names": list(arrays)})
-            stored |= {f"{number}.{name}": array for name, array in arrays.items()}
+        folds = json.dumps(self._states, default=partial(_told, stored))
         buffer = io.BytesIO()
-        about = json.dumps({"fingerprint": self.fingerprint, "folds": folds})
-        np.savez(buffer, **{"about": np.array(about), **stored})  # type: ignore[arg-type]
+        np.savez(buffer, fingerprint=self.fingerprint, folds=folds, **stored)  # type: ignore[arg-type]
         replace_file(self.path, buffer.getvalue())
+        self._saved = time.monotonic()
 
     def remove(self) -> None:
         """The fit is complete."""
         self.path.unlink(missing_ok=True)
 
 
-def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    with archive.open(name) as file:
-        return np.lib.format.read_array(file, allow_pickle=False)
+def _told(stored: dict[str, np.ndarray], value: Any) -> dict[str, Any]:
+    """A summary or an array for JSON, with numbers moved to ``stored``; many parts become one."""
+    if is_dataclass(value):
+        fields = {
+            name: [np.concatenate(held)] if isinstance(held, tuple) and held else held
+            for name, held in vars(value).items()
+        }
+        return {"class": type(value).__name__, **fields}
+    if value.dtype.kind == "O":
+        return {"labels": value.tolist()}
+    name = f"array {len(stored)}"
+    stored[name] = value
+    return {"array": name}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from twinviews.tables.base import SourceTable
@@ -14,16 +16,11 @@ if TYPE_CHECKING:  # it needs pyarrow, which need not be installed
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a caller wants of a table: which columns are what, and how blocks come.
+    """What a caller wants of a table: which columns are what, and how blocks come."""
 
-    With ``raw`` the inputs of a block are a record batch, of any types, instead of an array; None
-    leaves that to the types.
-    """
-
-    columns: Sequence[str] | None = None
+    columns: Sequence[str] | None = None  # inputs; None: all that are not something else
     targets: Sequence[str] = ()
     weight: str | None = None
-    raw: bool | None = False
     n_threads: int | None = None
     progress: bool = False
     block_rows: int | None = None  # None: few enough for a fit to work on
@@ -61,43 +58,26 @@ def library_of(source: Any) -> str:
     return type(source).__module__.partition(".")[0]
 
 
-def _open_dask(source: Any, wanted: Wanted) -> tuple[SourceTable, Selection]:
-    from twinviews.tables.dask import frame_table
+def _open_by(module: str) -> Callable[[Any, Wanted], tuple[SourceTable, Selection]]:
+    """The function ``open_table`` of a module, imported when it is needed: not all are installed."""
 
-    return frame_table(source, wanted)
+    def opened(source: Any, wanted: Wanted) -> tuple[SourceTable, Selection]:
+        return import_module(f"twinviews.tables.{module}").open_table(source, wanted)
 
-
-def _open_spark(source: Any, wanted: Wanted) -> tuple[SourceTable, Selection]:
-    from twinviews.tables.spark import SparkTable
-
-    table = SparkTable(source, wanted)
-    return table, table.selection
+    return opened
 
 
-def _open_arrow(source: Any, wanted: Wanted) -> tuple[SourceTable, Selection]:
-    from twinviews.tables.arrow import open_arrow
-
-    return open_arrow(source, wanted)
+def _defined_by(*libraries: str) -> Callable[[Any], bool]:
+    return lambda source: library_of(source) in libraries
 
 
 # The last one takes whatever no other does: files, Arrow objects and data frames in memory.
-_ARROW = Engine("pyarrow", lambda source: True, _open_arrow, "files", "reading files")
-_ENGINES = [
-    Engine(
-        "dask",
-        lambda source: library_of(source) in ("dask", "dask_expr"),
-        _open_dask,
-        "dask",
-        "Dask arrays and frames",
-    ),
-    Engine(
-        "pyspark",
-        lambda source: library_of(source) == "pyspark",
-        _open_spark,
-        "spark",
-        "Spark data frames",
-    ),
-]
+_ARROW = Engine("pyarrow", lambda source: True, _open_by("arrow"), "files", "reading files")
+_DASK = Engine(
+    "dask", _defined_by("dask", "dask_expr"), _open_by("dask"), "dask", "Dask arrays and frames"
+)
+_SPARK = Engine("pyspark", _defined_by("pyspark"), _open_by("spark"), "spark", "Spark data frames")
+_ENGINES = [_DASK, _SPARK]
 
 
 def register_engine(engine: Engine) -> None:
@@ -114,7 +94,7 @@ def engine_of(source: Any) -> str:
     return _engine(source).name
 
 
-def open_with_engine(source: Any, wanted: Wanted) -> tuple[SourceTable, Selection]:
+def open_table(source: Any, wanted: Wanted) -> tuple[SourceTable, Selection]:
     """The source as a table, and which of its columns are what."""
     engine = _engine(source)
     try:
@@ -131,3 +111,23 @@ def missing_engine(name: str) -> ImportError:
         f"For {engine.used_for or 'such tables'} {name} is needed, which is not installed: pip install "
         f"{extra}"
     )
+
+
+def is_file(source: Any) -> bool:
+    """Whether it is named, or comes as bytes: what it holds must be found out."""
+    if engine_of(source) != "pyarrow":
+        return False
+    if isinstance(source, (list, tuple)):
+        return bool(source) and all(isinstance(one, (str, PathLike)) for one in source)
+    if isinstance(source, (str, PathLike)):
+        return True
+    # A data frame may have a column of that name.
+    return callable(getattr(source, "read", None)) and not hasattr(source, "columns")
+
+
+def is_table(source: Any) -> bool:
+    """Whether a source is read block by block, not as rows in memory."""
+    if engine_of(source) != "pyarrow" or is_file(source):
+        return True
+    is_reading = library_of(source) == "twinviews" and type(source).__name__ == "Reading"
+    return is_reading or library_of(source) == "pyarrow"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -12,63 +12,43 @@ import numpy as np
 import pyarrow as pa
 
 from twinviews.reading import can_be_written, write
-from twinviews.tables.arrow import Selection
-from twinviews.tables.base import Block
-from twinviews.tables.opening import open_table
+from twinviews.tables.base import Block, refuse_nothing
+from twinviews.tables.engines import Wanted, open_table
 
 # Rows that are predicted at once.
 _BLOCK_ROWS = 32_768
+# From a record batch to columns by name; it is sent to the workers of a cluster.
+Predict = Callable[[pa.RecordBatch], Mapping[str, np.ndarray]]
 
 
-@dataclass(frozen=True)
-class TablePredictor:
-    """Columns of predictions for record batches; it is sent to the workers of a cluster.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Input columns.
-    predict : callable
-        From the inputs of some rows to columns by name.
-    raw : bool
-        Whether the inputs are a record batch; else they are (rows, D) numbers.
-    keep : sequence of str
-        Columns to carry over.
-    """
-
-    names: Sequence[str]
-    predict: Callable[[Any], Mapping[str, np.ndarray]]
-    raw: bool
-    keep: Sequence[str] = ()
-
-    def __call__(self, batch: pa.RecordBatch) -> pa.Table:
-        inputs = Selection(batch.schema, self.names, [], None, raw=self.raw).inputs(batch)
-        found = self.predict(inputs)
-        _check_new_names(found, self.keep)
-        return pa.table({**{name: batch.column(name) for name in self.keep}, **found})
-
-    def of_block(self, block: Block) -> pa.Table:
-        return self(block.X)
-
-    @property
-    def needed(self) -> list[str]:
-        """All columns that are read."""
-        return list(dict.fromkeys([*self.names, *self.keep]))
-
-
-def predicted_batches(source: Any, predictor: TablePredictor, **options: Any) -> Iterator[pa.Table]:
+def predicted_batches(
+    source: Any, names: Sequence[str], predict: Predict, keep: Sequence[str], **options: Any
+) -> Iterator[pa.Table]:
     """The columns kept and those of predictions, block by block, in the order of the rows."""
-    table, _ = open_table(source, columns=predictor.needed, raw=True, block_rows=_BLOCK_ROWS, **options)
-    return table.map_blocks(predictor.of_block)
+    needed = list(dict.fromkeys([*names, *keep]))
+    table, _ = open_table(source, Wanted(needed, block_rows=_BLOCK_ROWS, **options))
+    return table.map_blocks(partial(_of_block, predict, keep))
 
 
-def predicted_frame(source: Any, predictor: TablePredictor, sample: Mapping[str, np.ndarray]) -> Any:
+def _of_block(predict: Predict, keep: Sequence[str], block: Block) -> pa.Table:
+    found = predict(block.X)
+    _check_new_names(found, keep)
+    return pa.table({**{name: block.X.column(name) for name in keep}, **found})
+
+
+def predicted_frame(
+    source: Any, names: Sequence[str], predict: Predict, sample: Mapping[str, np.ndarray]
+) -> Any:
     """A table of the source's engine with columns of predictions added; ``sample`` has their types."""
-    table, selection = open_table(source, columns=predictor.needed, raw=True)
+    table, selection = open_table(source, Wanted(names))
     if not hasattr(table, "with_columns"):
         raise ValueError("out=None: name a Parquet file to write the predictions to.")
     _check_new_names(sample, selection.schema.names)
-    return table.with_columns(replace(predictor, keep=()), pa.table(dict(sample)).schema)
+    return table.with_columns(partial(_of_batch, predict), pa.table(dict(sample)).schema)
+
+
+def _of_batch(predict: Predict, batch: pa.RecordBatch) -> pa.Table:
+    return pa.table(dict(predict(batch)))
 
 
 def _check_new_names(found: Iterable[str], present: Sequence[str]) -> None:
@@ -82,8 +62,6 @@ def _check_new_names(found: Iterable[str], present: Sequence[str]) -> None:
 
 def write_predictions(batches: Iterator[pa.Table], out: Path) -> None:
     """Write what ``predicted_batches`` gives, in the format of the file's ending, else as Parquet."""
-    first = next(batches, None)
-    if first is None:
-        raise ValueError("The table has no rows. Check the path, or the filter that made it.")
+    first = refuse_nothing(next(batches, None))
     ending = None if can_be_written(out) else ".parquet"
     write(chain([first], batches), first.schema, out, ending=ending)

@@ -11,9 +11,10 @@ import numpy as np
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from twinviews.encoding.facts import NumberFacts, kind_of
+from twinviews.encoding.facts import NumberFacts
 from twinviews.encoding.values import as_numbers
-from twinviews.tables.column_names import check_columns
+from twinviews.reading.arrow_kinds import kind_of_type as kind_of
+from twinviews.tables.arrow import check_columns
 
 Task = Literal["regression", "classification"]
 
