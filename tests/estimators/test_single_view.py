@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.kernel_ridge import KernelRidge
-from twinviews.estimators._solution import features_of_landmarks
+from twinviews.estimators._method import features_of_landmarks
 
 import twinviews
 import twinviews._system.memory

@@ -14,6 +14,7 @@ from twinviews.estimators._base import SemiSupervisedEstimator
 from twinviews.estimators._ensemble import EnsembleFit, labels_of_members
 from twinviews.estimators._inputs import labeled_rows_to_score
 from twinviews.estimators._method import Problems
+from twinviews.method.error_estimate import error_rate, mean_auc
 from twinviews.method.uncertainty import calibrated_scale, class_log_probabilities, class_shares
 from twinviews.passes.targets import one_against_rest, read_classes
 
@@ -22,6 +23,10 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
     """Classes of any type and number: least squares on 1 and -1, one class against the rest."""
 
     classes_: np.ndarray
+    loo_error_: float
+    cv_error_interval_: np.ndarray
+    cv_auc_: float
+    cv_log_loss_: float
     _expected: Any = None
 
     def _expect_classes(self, classes: Any) -> None:
@@ -41,10 +46,24 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
     def _judge(self, problems: Problems, held_out: Sequence[np.ndarray]) -> None:
         (problem,), (decision,) = problems, held_out  # all classes are known on the same rows
         share = class_shares(problem.Y)
-        right = share[np.arange(len(share)), self._most_likely(decision)]
-        unknown = np.isnan(decision).any()  # some row alone determines a coefficient
-        self.loo_error_ = np.nan if unknown else float(1 - problem.weight @ right)
         self._scale = calibrated_scale(decision, problem.Y, problem.weight)
+        self._tell(share, decision, problem.weight)
+
+    def _tell(self, share: np.ndarray, decision: np.ndarray, weight: np.ndarray) -> None:
+        """Set what is told of the error, from decisions on rows by fits that have not seen them."""
+        wrong = 1 - share[np.arange(len(share)), self._most_likely(decision)]
+        if np.isnan(decision).any():  # some row alone determines a coefficient
+            wrong = np.full(len(wrong), np.nan)
+        self.loo_error_, *ends = error_rate(wrong, weight, self.n_unlabeled_)
+        self.cv_error_interval_ = np.array(ends)
+        log_p = class_log_probabilities(decision, self._scale)
+        self.cv_log_loss_ = float(-weight @ (share * log_p).sum(axis=1))
+        self.cv_auc_ = mean_auc(share, log_p, weight)
+
+    @property
+    def cv_error_(self) -> float:
+        """Share of the labeled rows that fits that have not seen them put in the wrong class."""
+        return self.loo_error_
 
     def _show_coefficients(self) -> None:
         self.coef_, self.intercept_ = self._solution.coef.T, self._solution.intercept
@@ -55,8 +74,9 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
     def _judge_ensembles(self) -> None:
         assert self._ensembles is not None, "there are some"
         (problem,), (ensemble,) = self._solution.problems, self._ensembles
-        self._judge([labels_of_members(problem)], [ensemble.held_out])
+        few = labels_of_members(problem)
         self._scale = 1.0  # its log-odds are calibrated already
+        self._tell(class_shares(few.Y), ensemble.held_out, few.weight)
 
     @staticmethod
     def _most_likely(decision: np.ndarray) -> np.ndarray:

@@ -81,8 +81,16 @@ Attributes
 ----------
 coef_ : ndarray of shape (k,) or (n_targets, k)
     Coefficients of the k features that labels are regressed on, and their ``intercept_``.
+cv_error_ : float or ndarray of shape (n_targets,)
+    Cross-validated root mean squared error: over the labeled rows, each predicted by fits that have
+    not seen it.
+cv_error_interval_ : ndarray of shape (2,) or (n_targets, 2)
+    90% confidence interval of that error on rows without a label, provided that labels are a random
+    sample; NaN where it is unknown, None in models that an earlier version saved.
+cv_r2_ : float or ndarray of shape (n_targets,)
+    Cross-validated R2: 1 less the mean squared error over the variance of the labels.
 loo_error_ : float or ndarray of shape (n_targets,)
-    Mean squared error over the labeled rows, each predicted by the fit without it.
+    The square of ``cv_error_``, under its older name.
 
 Examples
 --------
@@ -108,8 +116,18 @@ Attributes
 classes_ : ndarray of shape (n_classes,)
 coef_ : ndarray of shape (1, k) for two classes, else (n_classes, k)
     Coefficients of the k features that labels are regressed on, and their ``intercept_``.
+cv_error_ : float
+    Cross-validated error rate: the share of the labeled rows that fits that have not seen them put in
+    the wrong class.
+cv_error_interval_ : ndarray of shape (2,)
+    90% confidence interval of that error on rows without a label, provided that labels are a random
+    sample; None in models that an earlier version saved.
+cv_auc_ : float
+    Cross-validated area under the ROC curve; with several classes the mean of one against the rest.
+cv_log_loss_ : float
+    Cross-validated mean of minus the logarithm of the probability of the true class.
 loo_error_ : float
-    Share of the labeled rows that the fit without them puts in the wrong class.
+    The same as ``cv_error_``, under its older name.
 
 Examples
 --------

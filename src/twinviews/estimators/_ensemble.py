@@ -30,6 +30,9 @@ from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.uncertainty import LeftOut
 from twinviews.passes.scaling import Scale, Scaling
 
+# With it, of 90% intervals from 50 to 300 labels, at most 3% hold less than 84% of the rows.
+_MARGIN = 0.6
+
 Members = list[Any]  # of names, estimators, (name, estimator) pairs and recipes
 
 
@@ -203,7 +206,10 @@ def left_out_of(ensemble: RegressionEnsemble, problem: LabeledProblem, place: in
     """The ensembles without a fold, and how far off they are from its labels."""
     some = labels_of_members(problem)
     residual = some.Y[:, place] - ensemble.held_out[:, 0]
-    return LeftOut(ensemble.without_folds, ensemble.fold_of, residual, some.weight)
+    margin = (
+        0.0 if ensemble.fold_weights is None else _MARGIN
+    )  # files of the preview predict as they did
+    return LeftOut(ensemble.without_folds, ensemble.fold_of, residual, some.weight, margin)
 
 
 def dense(X: Any) -> np.ndarray:

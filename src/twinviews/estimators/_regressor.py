@@ -19,6 +19,7 @@ from twinviews.estimators._checks import check_flag
 from twinviews.estimators._ensemble import EnsembleFit, dense, labels_of_members, left_out_of
 from twinviews.estimators._inputs import labeled_rows_to_score
 from twinviews.estimators._method import Problems
+from twinviews.method.error_estimate import root_mean_squared_error
 from twinviews.method.uncertainty import LeftOut, deviation, interval_ends
 from twinviews.passes.targets import read_numbers
 
@@ -27,6 +28,8 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
     """Numbers to predict: one column of y, or several that share one pass over the rows."""
 
     loo_error_: float | np.ndarray
+    cv_r2_: float | np.ndarray
+    cv_error_interval_: np.ndarray
     intercept_: float | np.ndarray
 
     def _read_targets(self, y: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
@@ -38,11 +41,25 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
             raise ValueError("classes is for classifiers; a regressor predicts numbers.")
 
     def _judge(self, problems: Problems, held_out: Sequence[np.ndarray]) -> None:
-        errors = np.empty(len(self._solution.intercept))
+        n_targets = len(self._solution.intercept)
+        errors, r2, ends = np.empty(n_targets), np.empty(n_targets), np.empty((n_targets, 2))
         for problem, predicted in zip(problems, held_out, strict=True):
-            squared = np.square(problem.Y - predicted)
-            errors[problem.targets] = problem.weight @ squared + problem.spread
+            squared = np.square(problem.Y - predicted) + problem.spread
+            errors[problem.targets] = problem.weight @ squared
+            with np.errstate(divide="ignore", invalid="ignore"):  # where all labels are the same
+                share = errors[problem.targets] / problem.variance
+            r2[problem.targets] = np.where(np.isfinite(share), 1 - share, np.nan)
+            for target, losses in zip(problem.targets, squared.T, strict=True):
+                ends[target] = root_mean_squared_error(losses, problem.weight, self.n_unlabeled_)[1:]
         self.loo_error_ = float(errors[0]) if self._one_column else errors
+        self.cv_r2_ = float(r2[0]) if self._one_column else r2
+        self.cv_error_interval_ = ends[0] if self._one_column else ends
+
+    @property
+    def cv_error_(self) -> float | np.ndarray:
+        """Root mean squared error over labeled rows, each predicted by fits that have not seen it."""
+        root = np.sqrt(self.loo_error_)
+        return float(root) if self._one_column else root
 
     def _show_coefficients(self) -> None:
         coef, intercept = self._solution.coef, self._solution.intercept

@@ -240,14 +240,7 @@ class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
 
 @documented(score=0.92)
 class XNVRegressor(SemiSupervisedRegressor, XNV):
-    """Correlated Nystroem views, for numbers: Algorithm 1 of the paper, and an ensemble.
-
-    Attributes
-    ----------
-    loo_error_ : float or ndarray of shape (n_targets,)
-        Mean squared error over the labeled rows, each predicted by the fit without it; with an
-        ensemble, by the fit without the fold that it is in.
-    """
+    """Correlated Nystroem views, for numbers: Algorithm 1 of the paper, and an ensemble."""
 
 
 @documented(score=0.89)
@@ -257,10 +250,4 @@ class XNVClassifier(SemiSupervisedClassifier, XNV):
     The built-in members include a graph that joins each row to its neighbours through anchors, and
     boosted trees. Probabilities are the mixture of the members' probabilities that has the greatest
     likelihood on labels that the members were not fitted to.
-
-    Attributes
-    ----------
-    loo_error_ : float
-        Share of the labeled rows that the fit without them puts in the wrong class; with an ensemble,
-        the fit without the fold that they are in.
     """

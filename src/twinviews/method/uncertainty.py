@@ -31,6 +31,9 @@ class LeftOut(NamedTuple):
     fit_of: np.ndarray  # (m,) which fit has not seen this labeled row
     residual: np.ndarray  # (m,) of the labeled row by that fit
     weight: np.ndarray  # (m,) sums to one
+    # How many rows more than the coverage asks for are to be inside. Coverage differs from fit to fit,
+    # the more so the fewer labels there are, and too low is worse than too high.
+    margin: float = 0.0
 
 
 def interval_ends(at: np.ndarray, left_out: LeftOut, coverage: float) -> np.ndarray:
@@ -40,10 +43,11 @@ def interval_ends(at: np.ndarray, left_out: LeftOut, coverage: float) -> np.ndar
     coverage an end is infinite.
     """
     size = np.abs(left_out.residual)
-    guesses = at[:, left_out.fit_of]
-    share = left_out.weight * (len(size) / (len(size) + 1))
-    high = _upper_quantile(guesses + size, share, coverage)
-    low = -_upper_quantile(size - guesses, share, coverage)
+    guesses, m = at[:, left_out.fit_of], len(size)
+    share = left_out.weight * (m / (m + 1))
+    level = max(coverage, min(coverage + left_out.margin / (m + 1), m / (m + 1)))
+    high = _upper_quantile(guesses + size, share, level)
+    low = -_upper_quantile(size - guesses, share, level)
     return np.column_stack([low, high])
 
 

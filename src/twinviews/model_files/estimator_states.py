@@ -67,11 +67,18 @@ class _EveryModel:
     n_unlabeled_: Annotated[int, ">= 0"]
     _solution: Annotated[Solution, "D r T"]
     loo_error_: Annotated[float | np.ndarray, "T", "missing"]
+    cv_error_interval_: Annotated[np.ndarray, "2 | T 2", "missing"] | None = None
+
+
+class _Regressor(_EveryModel):
+    cv_r2_: Annotated[float | np.ndarray, "T", "missing"] = np.nan
 
 
 class _Classifier(_EveryModel):
     classes_: Annotated[np.ndarray, "K", "labels"]
     _scale: Annotated[float, ">= 0"]
+    cv_auc_: Annotated[float, "missing"] = np.nan
+    cv_log_loss_: Annotated[float, "missing"] = np.nan
 
 
 class _CorrelatedViews:
@@ -102,19 +109,19 @@ _VIEW = Annotated[LearnedView, "D"]
 _EIGENFUNCTIONS = Annotated[LearnedEigenfunctions, "D"]
 _DEFORMATION = Annotated[LearnedDeformation, "D"]
 _KINDS = [
-    _kind(XNVRegressor, _CORRELATION, _EveryModel, _XNVRegressor),
+    _kind(XNVRegressor, _CORRELATION, _Regressor, _XNVRegressor),
     _kind(XNVClassifier, _CORRELATION, _Classifier, _XNVClassifier),
-    _kind(XKSRegressor, _CORRELATION, _EveryModel, _CorrelatedViews),
+    _kind(XKSRegressor, _CORRELATION, _Regressor, _CorrelatedViews),
     _kind(XKSClassifier, _CORRELATION, _Classifier, _CorrelatedViews),
-    _kind(SSSLRegressor, _VIEW, _EveryModel),
+    _kind(SSSLRegressor, _VIEW, _Regressor),
     _kind(SSSLClassifier, _VIEW, _Classifier),
-    _kind(RFFRegressor, _VIEW, _EveryModel),
+    _kind(RFFRegressor, _VIEW, _Regressor),
     _kind(RFFClassifier, _VIEW, _Classifier),
-    _kind(KRRRegressor, LearnedWidth, _EveryModel),
+    _kind(KRRRegressor, LearnedWidth, _Regressor),
     _kind(KRRClassifier, LearnedWidth, _Classifier),
-    _kind(ExactSSSLRegressor, _EIGENFUNCTIONS, _EveryModel),
+    _kind(ExactSSSLRegressor, _EIGENFUNCTIONS, _Regressor),
     _kind(ExactSSSLClassifier, _EIGENFUNCTIONS, _Classifier),
-    _kind(LapRLSRegressor, _DEFORMATION, _EveryModel),
+    _kind(LapRLSRegressor, _DEFORMATION, _Regressor),
     _kind(LapRLSClassifier, _DEFORMATION, _Classifier),
 ]
 ESTIMATORS = {kind.name: kind for kind in _KINDS}

@@ -10,6 +10,7 @@ import numpy as np
 
 from twinviews import inspect_model, load_model
 from twinviews.cli.actions.fit_model import columns_of
+from twinviews.evaluation.told_error import told_error
 
 # Members of the ensemble that are listed: those that count most.
 _MOST_MEMBERS = 8
@@ -23,6 +24,7 @@ def facts_of_model(path: Path) -> dict[str, Any]:
         for name in ("sigma", "ridge", "correlation_ridge", "effective_dimension")
         if hasattr(model, f"{name}_")
     }
+    errors = [told_error(model, target) for target in range(np.size(model.cv_error_))]
     facts = {
         "model": said.model,
         "bytes": said.n_bytes,
@@ -32,6 +34,8 @@ def facts_of_model(path: Path) -> dict[str, Any]:
         "n_unlabeled": said.n_unlabeled,
         "parameters": said.parameters,
         "chosen": {name: _plain(value) for name, value in chosen.items()},
+        "error": [one.as_dict() for one in errors],
+        "error_in_words": [one.words() for one in errors],
         "members": getattr(model, "members_", []),
     }
     if hasattr(model, "classes_"):
@@ -54,12 +58,7 @@ def lines_of(facts: Mapping[str, Any]) -> list[str]:
         lines.insert(1, f"predicts    {about['target']} ({about.get('task', 'of a task not told')})")
     if "classes" in facts:
         lines.append(f"classes     {', '.join(map(str, facts['classes']))}")
-    told = about.get("error")
-    if isinstance(told, dict):  # as `twinviews fit` leaves it; others may have told other things
-        for name, value in told.items():
-            if isinstance(value, float):
-                words = f"{name.replace('_', ' ')} {value:.4g}, judged by labels left out"
-                lines.append(f"expects     {words}")
+    lines += _titled("error", facts["error_in_words"])
     chosen = [f"{name} {value:.4g}" for name, value in facts["chosen"].items() if value is not None]
     if chosen:
         lines.append(f"chosen      {', '.join(chosen)}")

@@ -15,6 +15,7 @@ from twinviews import TableEncoder, XNVClassifier, XNVRegressor, save_model
 from twinviews.cli.actions.first_look import Target, Task, check_paths, look_at_target
 from twinviews.cli.errors import say
 from twinviews.encoding.sources import open_like
+from twinviews.evaluation.told_error import ToldError, told_error
 from twinviews.reading import Reading, ReadingOptions, columnar_copy, read
 
 
@@ -58,9 +59,9 @@ def fit_model(
             found, target=target, columns=columns, encode=True, reading=options, unlabeled=more or None
         )
     say(_columns_in_words(model))
-    error, in_words = _expected_error(float(model.loo_error_), goal)
-    say(in_words)
-    about = {**model.about_, "error": error}
+    told = told_error(model)
+    say(f"Error to expect: {told.words()}{_without_a_model(told, goal)}.")
+    about = {**model.about_, "error": told.as_dict()}
     save_model(model, output, about=about)
     say(f"Wrote {output} ({output.stat().st_size / 1e3:,.0f} kB).")
     if report is not None:
@@ -142,29 +143,10 @@ def _columns_in_words(model: Any) -> str:
     return f"{words}; left out: {', '.join(left_out)} (--kind)" if left_out else words
 
 
-def _expected_error(loss: float, goal: Target) -> tuple[dict[str, float | None], str]:
-    """The error on new rows, from labels that the fits judged had not seen: numbers, and a sentence."""
-    if not np.isfinite(loss):
-        return {"error": None}, "Error to expect: unknown, as some label alone decides what is learned."
-    if goal.task == "classification":
-        words = f"Error to expect: {loss:.1%} of rows, judged by labels left out"
-        guess = 1 - goal.commonest
-        if not np.isnan(guess):
-            verdict = "" if loss < guess else ": this model knows no better"
-            words += f"; always the commonest class would be wrong in {guess:.1%}{verdict}"
-        return {"error_rate": loss}, f"{words}."
-    root = float(np.sqrt(loss))
-    share = loss / goal.variance if goal.variance > 0 else None
-    if share is None:
-        comparison = "all labels are the same"
-    else:
-        verdict = "" if share < 1 else ": no better than always saying the mean"
-        comparison = f"R\N{SUPERSCRIPT TWO} {1 - share:.2f}{verdict}"
-    words = f"{readable(root)} (root mean square, judged by labels left out); {comparison}"
-    return {"root_mean_squared_error": root, "share_of_variance": share}, f"Error to expect: {words}."
-
-
-def readable(number: float) -> str:
-    """Four digits, without an exponent where that is short enough."""
-    rounded = float(f"{number:.4g}")
-    return f"{rounded:,.10g}" if 1e-4 < abs(rounded) < 1e9 else f"{rounded:g}"
+def _without_a_model(told: ToldError, goal: Target) -> str:
+    """What always saying the commonest class would come to."""
+    guess = 1 - goal.commonest
+    if not told.is_rate or np.isnan(guess) or np.isnan(told.error.value):
+        return ""
+    verdict = "" if told.error.value < guess else ": this model knows no better"
+    return f"; always the commonest class would be wrong in {guess:.1%}{verdict}"

@@ -1,0 +1,89 @@
+"""The error of a fitted model as it is told everywhere: one quantity, one name, with its interval."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twinviews.method.error_estimate import ErrorEstimate, is_rough
+
+_R2 = "R\N{SUPERSCRIPT TWO}"
+# An interval whose ends differ by more than this factor tells nothing.
+_HOPELESS = 5.0
+
+
+class ToldError(NamedTuple):
+    """Cross-validated error of a model of one target."""
+
+    error: ErrorEstimate
+    is_rate: bool  # of classes; else the root mean squared error of numbers
+    too_few_labels: bool  # to tell one number: the interval is told
+    n_labels: int
+    others: dict[str, float]  # r2, or auc and log_loss
+
+    def as_dict(self) -> dict[str, Any]:
+        """For machines; None where unknown."""
+        name = "error_rate" if self.is_rate else "root_mean_squared_error"
+        numbers = {
+            name: self.error.value,
+            "low": self.error.low,
+            "high": self.error.high,
+            **self.others,
+        }
+        known = {key: float(value) if np.isfinite(value) else None for key, value in numbers.items()}
+        return {**known, "confidence": 0.9, "too_few_labels": self.too_few_labels}
+
+    def words(self) -> str:
+        """For a person: the error and what it means, without a full stop."""
+        if not np.isfinite(self.error.value):
+            return "unknown, as some label alone decides what is learned"
+        value, low, high = (self._in_words(number) for number in self.error)
+        what = "of rows" if self.is_rate else "root mean squared error"
+        if not np.isfinite(self.error.high):
+            return f"{value} ({what}, cross-validated){self._rest()}"
+        if not self.is_rate and self.error.high > _HOPELESS * self.error.low:
+            return f"unknown: {self.n_labels:,} labels are too few to judge"
+        if self.too_few_labels:
+            few = f"{self.n_labels:,} labels are too few for one number"
+            return f"between {low} and {high} ({what}, 90% interval; {few}){self._rest()}"
+        return f"{value} ({what}, cross-validated; 90% interval {low} to {high}){self._rest()}"
+
+    def _in_words(self, number: float) -> str:
+        if not self.is_rate:
+            return readable(number)
+        return f"{number:.0%}" if self.too_few_labels else f"{number:.1%}"
+
+    def _rest(self) -> str:
+        if self.is_rate:
+            auc, log_loss = self.others["auc"], self.others["log_loss"]
+            told = [f"AUC {auc:.2f}"] * bool(np.isfinite(auc))
+            told += [f"log loss {log_loss:.2f}"] * bool(np.isfinite(log_loss))
+            return "".join(f"; {one}" for one in told)
+        r2 = self.others["r2"]
+        if not np.isfinite(r2):
+            return "; all labels are the same" if self.error.value == 0 else ""
+        verdict = "" if r2 > 0 else ": no better than always saying the mean"
+        if not self.too_few_labels:
+            return f"; {_R2} {r2:.2f}{verdict}"
+        least, most = (1 - (1 - r2) * np.square(end / self.error.value) for end in self.error[:0:-1])
+        return f"; {_R2} between {least:.2f} and {most:.2f}{verdict}"
+
+
+def told_error(model: Any, target: int = 0) -> ToldError:
+    """What a fitted model tells of its error, for one of its targets."""
+    is_rate, ends = hasattr(model, "classes_"), model.cv_error_interval_
+    value = np.ravel(model.cv_error_)[target]
+    low, high = (np.nan, np.nan) if ends is None else np.reshape(ends, (-1, 2))[target]
+    error = ErrorEstimate(float(value), float(low), float(high))
+    if is_rate:
+        others = {"auc": model.cv_auc_, "log_loss": model.cv_log_loss_}
+    else:
+        others = {"r2": float(np.ravel(model.cv_r2_)[target])}
+    return ToldError(error, is_rate, is_rough(error, rate=is_rate), model.n_labeled_, others)
+
+
+def readable(number: float) -> str:
+    """Four digits, without an exponent where that is short enough."""
+    rounded = float(f"{number:.4g}")
+    return f"{rounded:,.10g}" if 1e-4 < abs(rounded) < 1e9 else f"{rounded:g}"
