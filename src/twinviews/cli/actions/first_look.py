@@ -55,7 +55,6 @@ class Target(NamedTuple):
     task: Task
     n_rows: int
     n_labeled: int
-    variance: float  # of numbers; NaN for classes
     counts: Counter[str]  # of each label, as text; of more than a thousand, some are left out
 
     @property
@@ -102,5 +101,4 @@ def look_at_target(dataset: ds.Dataset, name: str, task: Task | None) -> Target:
         )
     measured = kind == "number" and not (numbers.whole and len(counts) <= _MOST_CLASSES)
     found: Task = "regression" if measured else "classification"
-    variance = numbers.squares / n_labeled if kind == "number" and n_labeled else np.nan
-    return Target(name, task or found, n_rows, n_labeled, variance, counts)
+    return Target(name, task or found, n_rows, n_labeled, counts)
