@@ -1,0 +1,86 @@
+"""What a check finds, and how it says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from twinviews._system.user_warnings import warn_user
+from twinviews._system.visible_text import visible
+
+# By which to name the rows; without them, a row is named by its place.
+Rows = Sequence[int] | np.ndarray | None
+# Longer text is cut in messages, and longer lists end with how many more there are.
+_LONGEST_TEXT, _LONGEST_LIST = 40, 3
+# Characters that nobody sees, besides those that ``visible`` spells out.
+_UNSEEN = {ord(c): f"\\u{ord(c):04x}" for c in "\u00a0\u00ad\u200b\u200c\u200d\u202f\u2060\ufeff"}
+
+
+class DataWarning(UserWarning):
+    """The data may not be what they seem: a question to the user, not an error.
+
+    ``warnings.simplefilter("ignore", DataWarning)`` says that all is as it should be.
+    """
+
+
+class Finding(NamedTuple):
+    check: str  # short name of the check
+    message: str  # the row, the value, how many, and what follows
+    remedy_python: str
+    remedy_command_line: str
+    stops: bool = False  # whether the command line must not go on unless the user says --task
+    command_line_only: bool = False  # a remark on what was found out; no reason for a warning
+
+    def for_python(self) -> str:
+        return f"{self.message} {self.remedy_python}"
+
+    def for_command_line(self) -> str:
+        return f"{self.message} {self.remedy_command_line}"
+
+
+def warn_of(findings: Iterable[Finding]) -> None:
+    """Warn of each finding, at the user's own line."""
+    for finding in findings:
+        if not finding.command_line_only:
+            warn_user(finding.for_python(), DataWarning)
+
+
+def place(position: int, rows: Rows) -> str:
+    return f"y[{position}]" if rows is None else f"row {rows[position]}"
+
+
+def number_text(value: float, comma: str = ",") -> str:
+    """All digits that tell a number from others; ``comma`` between thousands."""
+    whole = value == round(value) and abs(value) < 1e15
+    return f"{int(value):{comma}}" if whole else repr(float(value))
+
+
+def range_text(values: np.ndarray) -> str:
+    """From the smallest to the largest, with four digits."""
+    low, high = (number_text(float(f"{end:.4g}")) for end in (values.min(), values.max()))
+    return f"{low} to {high}"
+
+
+def quoted(text: str) -> str:
+    """Text of a user in quotes, with what cannot be seen spelled out."""
+    short = text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}..."
+    return f"'{visible(short).translate(_UNSEEN)}'"
+
+
+def listed(texts: Sequence[str], separator: str = ", ") -> str:
+    """The first few, and how many more there are."""
+    more = len(texts) - _LONGEST_LIST
+    return separator.join([*texts[:_LONGEST_LIST], *([f"{more:,} more"] if more > 0 else [])])
+
+
+def few_labels(n_labels: int) -> list[Finding]:
+    """A remark on labels that are too few to tell how good predictions are."""
+    if n_labels >= 20:
+        return []
+    message = (
+        f"{n_labels} labels are too few to judge predictions: expect errors several times as large."
+    )
+    remedy = "Label 20 rows or more."
+    return [Finding("few labels", message, remedy, remedy, command_line_only=True)]
