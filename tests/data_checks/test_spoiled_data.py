@@ -114,7 +114,7 @@ CLASSES = {
     "case": (["one"] * 20 + ["ONE"] * 3 + ["two"] * 9, "two spellings", ["'ONE' (3) and 'one' (20)"]),
     "a blank behind": (["one"] * 20 + ["one "] * 2, "two spellings", ["'one' (20) and 'one ' (2)"]),
     "two blanks inside": (["New York"] * 20 + ["New  York"], "two spellings", ["'New  York' (1)"]),
-    "a blank that does not break": (["a b"] * 20 + ["a\u00a0b"], "two spellings", ["'a\\u00a0b' (1)"]),
+    "a blank that does not break": (["a b"] * 20 + ["a\u00a0b"], "two spellings", ["'a\\xa0b' (1)"]),
     "nothing to see": (["yes"] * 20 + ["yes\u200b"] * 4, "two spellings", ["'yes\\u200b' (4)"]),
     "a byte order mark": (["\ufeffyes"] + ["yes"] * 20, "two spellings", ["'\\ufeffyes' (1)"]),
     "two Unicode forms": (

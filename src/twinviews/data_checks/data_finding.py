@@ -8,14 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from twinviews._system.user_warnings import warn_user
-from twinviews._system.visible_text import visible
 
 # By which to name the rows; without them, a row is named by its place.
 Rows = Sequence[int] | np.ndarray | None
 # Longer text is cut in messages, and longer lists end with how many more there are.
 _LONGEST_TEXT, _LONGEST_LIST = 40, 3
-# Characters that nobody sees, besides those that ``visible`` spells out.
-_UNSEEN = {ord(c): f"\\u{ord(c):04x}" for c in "\u00a0\u00ad\u200b\u200c\u200d\u202f\u2060\ufeff"}
 
 
 class DataWarning(UserWarning):
@@ -63,10 +60,14 @@ def range_text(values: np.ndarray) -> str:
     return f"{low} to {high}"
 
 
+def printable(text: str) -> str:
+    """Text of a user, with what cannot be seen written as an escape, blanks other than a space too."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def quoted(text: str) -> str:
-    """Text of a user in quotes, with what cannot be seen spelled out."""
     short = text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}..."
-    return f"'{visible(short).translate(_UNSEEN)}'"
+    return f"'{printable(short)}'"
 
 
 def listed(texts: Sequence[str], separator: str = ", ") -> str:

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from twinviews._system.visible_text import visible
-from twinviews.data_checks.data_finding import Finding, Rows, listed, place, quoted
+from twinviews.data_checks.data_finding import Finding, Rows, listed, place, printable, quoted
 from twinviews.data_checks.number_target import MOST_CLASSES
 
 # What reading takes as blanks; a test compares. Reading itself needs an optional library.
@@ -66,7 +65,7 @@ def check_text(texts: Sequence[Any] | np.ndarray, rows: Rows = None) -> list[Fin
         f"taken as the name of a class."
     )
     words = [word for word in strange if not _NEARLY.fullmatch(word)] or strange
-    blanks = quote(visible(",".join(word for word in words[:3] if "," not in word)))
+    blanks = quote(printable(",".join(word for word in words[:3] if "," not in word)))
     return [
         Finding(
             "text among numbers",
