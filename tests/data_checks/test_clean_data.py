@@ -104,6 +104,8 @@ TEXTS = {
     "doors": ["2", "3", "4", "5more"] * 9,
     "groups of ages": ["<18", "18-25", "26-35", "36-65", ">65"] * 9,
     "drives": ["2WD", "4WD", "AWD"] * 9,
+    "courses": [f"{number}B" for number in range(100, 140)]
+    + [str(number) for number in range(200, 230)],
     "names with numbers": ["A1", "A2", "B7"] * 9,
     "dates": [f"2024-01-{day:02d}" for day in range(1, 29)],
     "times": [f"{hour}:30" for hour in range(1, 13)],

@@ -151,6 +151,7 @@ TEXTS = {
     "most below a limit": ([*MEASURED[:30], *["< 15"] * 50], ["50 are not", "'< 15' (row 31)"]),
     "a star": (["20.1*", *MEASURED], ["1 is not", "'20.1*' (row 1)"]),
     "a unit": ([*MEASURED, "19.2 MJ/kg"], ["'19.2 MJ/kg' (row 79)"]),
+    "a unit without a blank": ([*MEASURED, "19.2kg"], ["'19.2kg' (row 79)"]),
     "to be done": ([*MEASURED[:40], "tbd", "n/a", "n.d."], ["40 of 42", "'tbd' (row 41), 'n.d.'"]),
     "two countries": (["1,234.5", "1.234,5", "2,500.1", *MEASURED], ["'1.234,5' (row 2)"]),
     "decimal comma": ([*GERMAN, "22.7"], ["80 of 81", "'22.7' (row 81)"]),

@@ -49,7 +49,7 @@ def _is_mark(distinct: np.ndarray, counts: np.ndarray, at: int, zero: bool) -> b
     if value == 0:
         return zero and count >= n_others and len(others) >= 10 and 2 * gap >= spread
     if value not in _CODES:
-        return gap >= 10 * spread and count >= 3 and 20 * count >= n_others
+        return len(others) >= 5 and gap >= 10 * spread and count >= 3 and 20 * count >= n_others
     # -1 beside 0, 1, 2, ... may be one step of a scale, unless it is in most rows.
     if gap <= 1 and bool((others == np.round(others)).all()):
         return len(others) >= 5 and others[0] >= 0 and count >= n_others

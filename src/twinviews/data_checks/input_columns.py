@@ -36,7 +36,7 @@ def _marked(X: np.ndarray, names: Sequence[str]) -> list[Finding]:
     """Columns whose smallest or largest value marks a blank."""
     found: dict[str, Mark] = {}
     for column, name in zip(X.T, names, strict=True):
-        known = column[~np.isnan(column)]
+        known = column[np.isfinite(column)]
         least = max(3, 0.05 * len(known))
         ends = {known.min(), known.max()} if len(known) else set()
         if any((known == end).sum() >= least for end in ends):

@@ -31,8 +31,8 @@ def _number(decimal: str, grouping: str) -> str:
 
 
 _POINT, _COMMA = _number(r"\.", ","), _number(",", r"\.")
-# A number, perhaps with a sign before it and a unit, a star or a remark behind it.
-_NEARLY = re.compile(rf"\W{{0,4}}(?:{_POINT}|{_COMMA})(?:[^0-9].{{0,19}})?")
+# A number, perhaps with a sign before it and a star, or a blank and a unit, behind it; 120B is a name.
+_NEARLY = re.compile(rf"\W{{0,4}}(?:{_POINT}|{_COMMA})(?:[^0-9A-Za-z].{{0,19}})?")
 _CODE = re.compile(r"0[0-9]+")
 
 
