@@ -236,6 +236,14 @@ def test_columns(X, y, check, words):
     assert all(word in found.message for word in words), found.message
 
 
+@pytest.mark.parametrize("n_labels", [20, 30, 120])
+def test_few_labels_suffice_for_an_exact_copy(n_labels):
+    X_few, y = replaced(3 - 2 * Y)[:n_labels], Y[:n_labels]
+    [found] = check_inputs(X_few, y, "abcdef", classes=False)
+    assert "Column 'f' alone" in found.message
+    assert check_inputs(X_few[:19], y[:19], "abcdef", classes=False) == []
+
+
 def test_words_that_give_three_classes_away_are_judged_together():
     levels = np.eye(3)[THREE]
     [found] = check_inputs(np.c_[X, levels], THREE, [*"abcde", *["word"] * 3], classes=True)

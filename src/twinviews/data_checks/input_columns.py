@@ -15,7 +15,7 @@ _FEWEST_LABELS = 20
 _FEWEST_OUTSIDE = 8  # labels that are not of the commonest class
 # A column decides if it leaves this share of the labels unexplained, and all others leave much more.
 _DECIDES = 0.01
-# A column that leaves this share of another one unexplained is a copy, perhaps in another unit.
+# A copy, perhaps in another unit, leaves at most this more unexplained than the column itself.
 _COPY = 1e-3
 
 
@@ -80,12 +80,13 @@ def _gives_away(
     loss, at = judged[best]
     if loss > (min(_DECIDES, 0.05 * outside) if classes else _DECIDES):
         return []
-    far_worse = 0.25 * outside if classes else max(0.1, 10 * loss)
+    far_worse = max(0.25 * outside, 6 / len(y)) if classes else max(0.1, 10 * loss)
     values = _ranks(X[:, at])
+    of_a_copy = _unexplained(_groups(X[:, at]), values) + _COPY
     others = [
         (other.loss, name)
         for name, other in judged.items()
-        if other.loss >= far_worse or _unexplained(_groups(X[:, other.at]), values) > _COPY
+        if other.loss >= far_worse or _unexplained(_groups(X[:, other.at]), values) > of_a_copy
     ]
     if not others or min(others)[0] < far_worse:
         return []

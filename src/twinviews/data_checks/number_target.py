@@ -85,7 +85,7 @@ def _far_away(labels: np.ndarray) -> np.ndarray:
     n_far = most - int(np.argmax(steps))
     inner = sizes[:-n_far]
     # Hill's estimate of the tail; beyond the end of such a tail, the next step is exponential.
-    n_tail = max(5, len(inner) // 10)
+    n_tail = min(max(10, len(inner) // 10), len(inner) // 2)
     tail = max(float(np.log(inner[-n_tail:] / inner[-n_tail - 1]).mean()), 1e-3)
     probability = (1 + steps.max() / (n_tail * tail)) ** -n_tail
     is_far = sizes[-n_far] >= _FAR * np.median(inner) and probability <= _IMPROBABLE
