@@ -247,5 +247,16 @@ def test_few_labels_suffice_for_an_exact_copy(n_labels):
 def test_words_that_give_three_classes_away_are_judged_together():
     levels = np.eye(3)[THREE]
     [found] = check_inputs(np.c_[X, levels], THREE, [*"abcde", *["word"] * 3], classes=True)
-    assert "Column 'word' alone" in found.message
-    assert check_inputs(np.c_[X, levels], THREE, "abcdefgh", classes=True) == []
+    assert "Column 'word' alone nearly decides the label" in found.message
+    [found] = check_inputs(np.c_[X, levels], THREE, "abcdefgh", classes=True)
+    assert "alone nearly decides class '0'" in found.message
+
+
+def test_a_result_may_give_one_of_three_classes_away():
+    random = np.random.default_rng(4)
+    result = random.choice(["negative", "positive", "invalid"], 400, p=[0.85, 0.1, 0.05])
+    cycles = np.where(result == "positive", random.uniform(14, 44, 400), 45)
+    X_tests = np.c_[random.normal(size=(400, 3)), cycles]
+    [found] = check_inputs(X_tests, result, ["age", "day", "hours", "ct_result"], classes=True)
+    assert found.message.startswith("Column 'ct_result' alone nearly decides class 'positive'")
+    assert "--kind ct_result=skip" in found.remedy_command_line

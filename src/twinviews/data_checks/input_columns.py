@@ -13,6 +13,7 @@ from twinviews.data_checks.data_finding import Finding, listed, number_text, quo
 
 _FEWEST_LABELS = 20
 _FEWEST_OUTSIDE = 8  # labels that are not of the commonest class
+_MOST_CLASSES = 10  # each of which is also judged by itself
 # A column decides if it leaves this share of the labels unexplained, and all others leave much more.
 _DECIDES = 0.01
 # A copy, perhaps in another unit, leaves at most this more unexplained than the column itself.
@@ -69,18 +70,47 @@ class _Judged(NamedTuple):
 def _gives_away(
     X: np.ndarray, y: np.ndarray, columns: dict[str, list[int]], classes: bool
 ) -> list[Finding]:
-    _, label, counts = np.unique(y, return_inverse=True, return_counts=True)
-    outside = 1 - counts.max() / len(y) if len(y) else 0.0  # the error without any column
-    fewest_outside = _FEWEST_OUTSIDE if classes else 1
-    if len(y) < _FEWEST_LABELS or outside * len(y) < fewest_outside or len(columns) < 2:
+    """The first column that decides all labels, or one of more than two classes."""
+    names, label = np.unique(y, return_inverse=True)
+    if len(y) < _FEWEST_LABELS or len(names) < 2 or len(columns) < 2:
         return []
-    goal = label if classes else _ranks(y)
+    goals = [("the label", label if classes else _ranks(y), _FEWEST_OUTSIDE)]
+    if classes and 2 < len(names) <= _MOST_CLASSES:
+        goals += [
+            (f"class {quoted(str(name))}", (label == k).astype(int), 2 * _FEWEST_OUTSIDE)
+            for k, name in enumerate(names)
+        ]
+    for what, goal, fewest in goals:
+        found = _decisive(X, goal, columns, classes, fewest)
+        if found is not None:
+            return [_finding(found, what, classes)]
+    return []
+
+
+class _Decisive(NamedTuple):
+    column: str
+    loss: float
+    second: str
+    second_loss: float
+
+
+def _decisive(
+    X: np.ndarray, goal: np.ndarray, columns: dict[str, list[int]], classes: bool, fewest: int
+) -> _Decisive | None:
+    """The column that explains nearly all, if all others are far worse.
+
+    ``fewest`` labels must be outside the commonest class, so that it cannot be so by chance.
+    """
+    n_labels = len(goal)
+    outside = 1 - np.bincount(goal).max() / n_labels if classes else 1.0  # the error without columns
+    if outside * n_labels < fewest:
+        return None
     judged = {name: _judge(X, places, goal, classes) for name, places in columns.items()}
     best = min(judged, key=lambda name: judged[name].loss)
     loss, at = judged[best]
-    if loss > (min(_DECIDES, 0.05 * outside) if classes else _DECIDES):
-        return []
-    far_worse = max(0.25 * outside, 6 / len(y)) if classes else max(0.1, 10 * loss)
+    if loss > min(_DECIDES, 0.1 * outside):
+        return None
+    far_worse = max(0.25 * outside, 6 / n_labels) if classes else max(0.1, 10 * loss)
     values = _ranks(X[:, at])
     of_a_copy = _unexplained(_groups(X[:, at]), values) + _COPY
     others = [
@@ -89,23 +119,24 @@ def _gives_away(
         if other.loss >= far_worse or _unexplained(_groups(X[:, other.at]), values) > of_a_copy
     ]
     if not others or min(others)[0] < far_worse:
-        return []
-    return [_finding(best, loss, *min(others), classes)]
+        return None
+    return _Decisive(best, loss, min(others)[1], min(others)[0])
 
 
-def _finding(best: str, loss: float, second_loss: float, second: str, classes: bool) -> Finding:
+def _finding(found: _Decisive, what: str, classes: bool) -> Finding:
+    best, second = quoted(found.column), quoted(found.second)
     if classes:
-        how_well = f"wrong in {loss:.1%} of the labeled rows, the next best, {quoted(second)}, in"
-        how_well += f" {second_loss:.0%}"
+        how_well = f"wrong in {found.loss:.1%} of the labeled rows, the next best, {second}, in"
+        how_well += f" {found.second_loss:.0%}"
     else:
-        how_well = f"R\N{SUPERSCRIPT TWO} {1 - loss:.3f} of ranks, the next best, {quoted(second)},"
-        how_well += f" {max(0, 1 - second_loss):.2f}"
+        how_well = f"R\N{SUPERSCRIPT TWO} {1 - found.loss:.3f} of ranks, the next best, {second},"
+        how_well += f" {max(0, 1 - found.second_loss):.2f}"
     return Finding(
         "gives the answer away",
-        f"Column {quoted(best)} alone nearly decides the label ({how_well}): is it known before the "
-        f"fact? If not, the errors to expect are too good to be true.",
+        f"Column {best} alone nearly decides {what} ({how_well}): is it known before the fact? If not, "
+        f"the errors to expect are too good to be true.",
         "Leave it out if it is known only together with the label.",
-        f"Say --kind {quote(best + '=skip')} if it is known only together with the label.",
+        f"Say --kind {quote(found.column + '=skip')} if it is known only together with the label.",
     )
 
 
