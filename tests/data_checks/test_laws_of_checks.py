@@ -212,6 +212,19 @@ def test_only_what_changes_the_task_stops_the_command_line():
     assert [one.stops for one in check_numbers(majority)] == [True]
     assert [one.stops for one in check_numbers(FAR)] == [False]
 
+    one_class, few_codes = np.array([0, 1, -1, -1] * 10), np.r_[np.arange(60) % 3, 99, 99]
+    assert [one.stops for one in check_classes(one_class)] == [True]
+    assert [one.stops for one in check_classes(few_codes)] == [False]
+
+
+def test_what_the_user_names_as_missing_is_no_finding():
+    assert check_numbers(MARKED, missing_label=-999) == check_numbers(HONEST) == []
+    classes = np.array([0, 1, -1, -1] * 10)
+    assert check_classes(classes, missing_label=-1) == []
+    words = np.array([*map(str, HONEST), "tbd", "nan"], object)
+    assert [one.check for one in check_classes(words, missing_label="nan")] == ["text among numbers"]
+    assert [one.check for one in check_classes(words, missing_label="tbd")] == ["unlabeled class"]
+
 
 def test_warnings_are_of_their_own_class_and_point_at_the_user():
     with pytest.warns(DataWarning, match=r"30 of 90 labels are -999 .* missing_label=-999") as caught:

@@ -6,6 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -27,17 +28,18 @@ from twinviews.passes.targets import missing_labels
 _NEVER_A_NAME = frozenset(["", "?", "nan", "<na>", "nat", "n/a", "null", "#n/a"])
 
 
-def check_classes(labels: np.ndarray, rows: Rows = None) -> list[Finding]:
-    """What is strange in class labels; None and NaN are rows without a label.
+def check_classes(labels: np.ndarray, rows: Rows = None, missing_label: Any = None) -> list[Finding]:
+    """What is strange in class labels; None, NaN and ``missing_label`` are rows without a label.
 
     ``rows`` gives the number by which to name each row, otherwise it is named by its place, ``y[3]``.
     """
     labels = np.asarray(labels).ravel()
-    known = np.flatnonzero(~missing_labels(labels))
-    values = labels[known].tolist()
+    missing = missing_labels(labels, missing_label)
+    known, values = np.flatnonzero(~missing), labels[~missing].tolist()
     if all(isinstance(value, str) for value in values):
         marks: list[str | float] = _words_for_blanks(values)
-        more = _spelled_in_two_ways(values) + check_text(labels, rows)
+        texts = [None if gone else text for text, gone in zip(labels, missing, strict=True)]
+        more = _spelled_in_two_ways(values) + check_text(texts, rows)
     elif all(isinstance(value, Real) and not isinstance(value, bool) for value in values):
         numbers = np.array(values, dtype=np.float64)
         marks, more = _numbers_for_blanks(numbers), ratings(numbers, "classes", "regression")
@@ -52,7 +54,7 @@ def check_classes(labels: np.ndarray, rows: Rows = None) -> list[Finding]:
         finding = marked_labels(
             "unlabeled class", text, values.count(mark), len(values), first, "classification", others
         )
-        findings.append(finding._replace(stops=True))
+        findings.append(finding._replace(stops=finding.stops or mark == -1))
     n_labeled = sum(value not in marks for value in values)
     return [*findings, *more, *few_labels(n_labeled)]
 

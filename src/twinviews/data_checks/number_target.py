@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from twinviews.data_checks.blank_marks import blank_marks, marked_labels
 from twinviews.data_checks.data_finding import Finding, Rows, few_labels, number_text, place, range_text
+from twinviews.passes.targets import missing_labels
 
 # A label further out than this, in units of the median distance of the others, may be a slip,
 _FAR = 300
@@ -17,13 +20,13 @@ MOST_CLASSES = 20
 _FEWEST_RATINGS = 4
 
 
-def check_numbers(y: np.ndarray, rows: Rows = None) -> list[Finding]:
-    """What is strange in the labels of a regression; NaN is a row without a label.
+def check_numbers(y: np.ndarray, rows: Rows = None, missing_label: Any = None) -> list[Finding]:
+    """What is strange in the labels of a regression; NaN and ``missing_label`` are rows without one.
 
     ``rows`` gives the number by which to name each row, otherwise it is named by its place, ``y[3]``.
     """
     y = np.asarray(y, dtype=np.float64).ravel()
-    known = np.flatnonzero(~np.isnan(y))
+    known = np.flatnonzero(~missing_labels(y, missing_label))
     n_labels, findings = len(known), []
     for value, count in blank_marks(y[known], zero=True):
         first = place(int(known[np.argmax(y[known] == value)]), rows)
