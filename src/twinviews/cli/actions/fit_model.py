@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from shlex import quote
@@ -11,9 +13,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from twinviews import TableEncoder, XNVClassifier, XNVRegressor, save_model
+from twinviews import DataWarning, TableEncoder, XNVClassifier, XNVRegressor, save_model
 from twinviews.cli.actions.first_look import Target, Task, check_paths, look_at_target
 from twinviews.cli.errors import say
+from twinviews.data_checks import Finding
 from twinviews.encoding.sources import open_like
 from twinviews.evaluation.told_error import ToldError, told_error
 from twinviews.reading import Reading, ReadingOptions, columnar_copy, read
@@ -52,12 +55,18 @@ def fit_model(
     for other in more:
         say(str(other))
     say(goal.words(found_out=task is None))
+    for question in goal.questions():
+        if question.stops and task is None:
+            raise ValueError(question.for_command_line())
+        say(question.for_command_line())
     columns = _columns_to_use(found, target, options.kinds)
     estimator = _estimator(goal.task, quick, seed)
-    with found.plain_errors():
+    with found.plain_errors(), _questions_of_the_fit() as questions:
         model = clone(estimator).fit_table(
             found, target=target, columns=columns, encode=True, reading=options, unlabeled=more or None
         )
+    for question in questions:
+        say(question.for_command_line())
     say(_columns_in_words(model))
     told = told_error(model)
     say(f"Error to expect: {told.words()}{_without_a_model(told, goal)}.")
@@ -80,6 +89,24 @@ def fit_model(
     }
 
 
+@contextmanager
+def _questions_of_the_fit() -> Iterator[list[Finding]]:
+    """What a fit asks about columns; about labels, the command has asked already."""
+    found: list[Finding] = []
+    show = warnings.showwarning
+
+    def take(message: Warning | str, *where: Any, **more: Any) -> None:
+        if not isinstance(message, DataWarning):
+            show(message, *where, **more)
+        elif message.finding.is_about_columns:
+            found.append(message.finding)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DataWarning)
+        warnings.showwarning = take
+        yield found
+
+
 def _write_report(
     page: Path,
     readings: Sequence[Reading],
@@ -100,7 +127,10 @@ def _write_report(
         )
     said = {name: kinds[name].partition(":")[0] for name in columns if name in kinds}
     encoder = TableEncoder(kinds=said)
-    evidence = gather(rows, goal.name, goal.task, encoder, estimator, seed=seed, say=say, drawn=drawn)
+    with _questions_of_the_fit():  # which has been asked
+        evidence = gather(
+            rows, goal.name, goal.task, encoder, estimator, seed=seed, say=say, drawn=drawn
+        )
     write_report(page, evidence)
     say(f"Wrote {page}.")
 
