@@ -1,5 +1,6 @@
 """What does not matter to a check: order, type, unit, names; and what a finding must hold."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -250,3 +251,12 @@ def test_ratings_are_a_remark_for_the_command_line_that_says_how_they_are_taken(
 
 def test_words_for_blanks_are_those_of_reading():
     assert frozenset(USUAL) == BLANK_WORDS
+
+
+def test_a_warning_travels_between_processes():
+    with pytest.warns(DataWarning) as caught:
+        warn_of(check_numbers(FAR))
+    warning = caught[0].message
+    assert warning.finding.check == "far label"
+    again = pickle.loads(pickle.dumps(warning))
+    assert str(again) == str(warning)

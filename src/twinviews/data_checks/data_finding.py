@@ -42,16 +42,16 @@ class DataWarning(UserWarning):
     ...     warnings.simplefilter("ignore", DataWarning)  # all is as it should be
     """
 
-    def __init__(self, finding: Finding) -> None:
-        super().__init__(finding.for_python())
-        self.finding = finding
+    finding: Finding | None = None  # which a copy from another process has not
 
 
 def warn_of(findings: Iterable[Finding]) -> None:
     """Warn of each finding, at the user's own line."""
     for finding in findings:
         if not finding.command_line_only:
-            warn_user(DataWarning(finding))
+            warning = DataWarning(finding.for_python())
+            warning.finding = finding
+            warn_user(warning)
 
 
 def place(position: int, rows: Rows) -> str:

@@ -98,7 +98,7 @@ def _questions_of_the_fit() -> Iterator[list[Finding]]:
     def take(message: Warning | str, *where: Any, **more: Any) -> None:
         if not isinstance(message, DataWarning):
             show(message, *where, **more)
-        elif message.finding.is_about_columns:
+        elif message.finding is not None and message.finding.is_about_columns:
             found.append(message.finding)
 
     with warnings.catch_warnings():
