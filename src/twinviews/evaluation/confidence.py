@@ -8,12 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import binomtest, norm, t
 
-CONFIDENCE = 0.95
+from twinviews.method.error_estimate import CONFIDENCE
+
 _RESAMPLES = 2000
 
 
 class Interval(NamedTuple):
-    """A measured number and its 95% confidence interval."""
+    """A measured number and its 90% confidence interval."""
 
     value: float
     low: float

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import t
 
-from twinviews.evaluation.confidence import CONFIDENCE
+CONFIDENCE = 0.95
 
 
 class Paired(NamedTuple):
