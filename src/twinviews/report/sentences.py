@@ -177,7 +177,11 @@ def _contribution(evidence: Evidence) -> Answer:
 def gain_in_words(evidence: Evidence, alone: ComparedMethod) -> str:
     """What the unlabeled rows contributed, without a full stop."""
     gained, interval = gain(evidence, alone)
-    return f"They lower the error on hidden labels by {gained} (90% interval {interval})"
+    change = "lower" if alone.difference.value >= 0 else "higher"
+    return (
+        f"With them the error on hidden labels is {change} by {gained.lstrip('−')} (90% interval of "
+        f"the gain: {interval})"
+    )
 
 
 def gain(evidence: Evidence, other: ComparedMethod) -> tuple[str, str]:
