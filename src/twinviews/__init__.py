@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from twinviews.active.error_forecast import forecast_error as forecast_error
     from twinviews.active.suggestion import suggest as suggest
+    from twinviews.data_checks.data_finding import DataWarning as DataWarning
     from twinviews.estimators.exact_sssl import ExactSSSLClassifier as ExactSSSLClassifier
     from twinviews.estimators.exact_sssl import ExactSSSLRegressor as ExactSSSLRegressor
     from twinviews.estimators.krr import KRRClassifier as KRRClassifier
@@ -50,6 +51,7 @@ _HOMES = {
     "LapRLSRegressor": "twinviews.estimators.laprls",
     "LapRLSClassifier": "twinviews.estimators.laprls",
     "TableEncoder": "twinviews.estimators.table_encoder",
+    "DataWarning": "twinviews.data_checks.data_finding",
     "suggest": "twinviews.active.suggestion",
     "forecast_error": "twinviews.active.error_forecast",
     "save_model": "twinviews.model_files.files",

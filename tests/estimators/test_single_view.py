@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.kernel_ridge import KernelRidge
-from twinviews.estimators._method import features_of_landmarks
 
 import twinviews
 import twinviews._system.memory
@@ -12,6 +11,7 @@ import twinviews.method.kernels
 import twinviews.method.neighbor_graph
 from conftest import make
 from twinviews import ExactSSSLRegressor, KRRRegressor, LapRLSRegressor, SSSLRegressor
+from twinviews.estimators._method import features_of_landmarks
 from twinviews.method.kernels import find_kernel
 from twinviews.method.views import nystroem_view
 from twinviews.passes.labeled_rows import LabeledRows

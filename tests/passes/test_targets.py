@@ -30,6 +30,11 @@ WORDS = {
     "polars": pl.Series(["a", None, "b"]),
     "pyarrow": pa.chunked_array([["a", None, "b"]]),
     "pyarrow array": pa.array(["a", None, "b"]),
+    "pyarrow dictionary": pa.chunked_array([pa.array(["a", None, "b"]).dictionary_encode()]),
+    "pyarrow dictionaries": pa.chunked_array(
+        [pa.array(part).dictionary_encode() for part in (["a", None], ["b"])]
+    ),
+    "polars categorical": pl.Series(["a", None, "b"], dtype=pl.Categorical),
     "list with NaN": ["a", float("nan"), "b"],
     "object with NaN": np.array(["a", np.nan, "b"], dtype=object),
 }

@@ -9,7 +9,7 @@ import warnings
 _NOT_THE_USER = frozenset({"twinviews", "sklearn", "joblib"})
 
 
-def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+def warn_user(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     """Warn at the line of the nearest caller outside these packages; else of the outermost of all."""
     frame, level = sys._getframe(1), 2
     while _package(frame.f_globals) in _NOT_THE_USER and frame.f_back is not None:

@@ -79,7 +79,7 @@ class RegressionEnsemble(Ensemble):
     """
 
     bounds: tuple[float, float]
-    # Prediction of each labeled row by the fits, and with the weights, that did not see its fold.
+    # Prediction of each labeled row by the fits without its fold, with the weights of that fold.
     held_out: Annotated[np.ndarray, "m t"]
     fold_of: Annotated[np.ndarray, "m", "int64", "< f"]
     # Weights from the labels outside each fold; None in files of the preview: those of the members.
@@ -114,7 +114,7 @@ class ClassificationEnsemble(Ensemble):
     """A mixture of its members' probabilities."""
 
     blend: Annotated[ClassBlend, "j"]
-    # Decision values of labeled rows by the fits and the blend that did not see their fold.
+    # Decision values of labeled rows by the fits, and the blend, without their fold.
     held_out: Annotated[np.ndarray, "m t"]
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
@@ -142,7 +142,7 @@ def regression_ensemble(
     bounds = _bounds(labeled.Y[:, 0])
     held_out, y = np.clip(made.held_out[:, :, 0], *bounds), labeled.Y[:, 0]
     weights = blend_numbers(held_out, y, labeled.weight)
-    # The weights have seen every label, so the ensemble is judged with weights that have not.
+    # The weights fit every label, so each fold is judged with weights from the labels outside it.
     kept = held_out[weights > 0]
     fold_weights = np.array(
         [blend_numbers(kept[:, rows], y[rows], weight) for rows, weight in _outside(fold_of, labeled)]
@@ -183,7 +183,7 @@ def classification_ensemble(
     made = _cross_fit(labeled, specs, context, fold_of, n_threads, progress=progress)
     held_out, share = two_sided(made.held_out), class_shares(labeled.Y)
     blend = blend_classes(held_out, share, labeled.weight)
-    # The blend has seen every label, so the ensemble is judged by blends that have not.
+    # The blend fits every label, so each fold is judged by the blend of the labels outside it.
     log_p = np.empty_like(share)
     for fold, (rows, weight) in enumerate(_outside(fold_of, labeled)):
         without = blend_classes(held_out[:, rows], share[rows], weight)

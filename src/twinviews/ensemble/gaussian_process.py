@@ -33,7 +33,7 @@ _AMPLITUDES, _NOISES, _INVERSE_WIDTHS = (-5.0, 7.0), (-11.0, 2.0), (-8.0, 3.0)
 # only if the labels support that.
 _PRIOR = 0.1
 # Pure noise has a loss of 1/2 per label. Widths that do little better may be a local optimum, in which
-# no column matters: then the search starts once more, from columns that are associated with the labels.
+# no column matters: then the search starts again from columns that are associated with the labels.
 _LITTLE_EXPLAINED = 0.25
 # Inverse width of a column that is not associated with the labels, relative to the one that is most.
 _LEAST_ASSOCIATION = 1e-3
@@ -74,9 +74,10 @@ def _most_likely(problem: _Problem) -> tuple[float, float, np.ndarray]:
     centre = common[2]
     found = _minimized(_loss, np.append(common[:2], np.full(D, centre)), (few, centre), _STEPS)
     if found.fun > _LITTLE_EXPLAINED * few.Y.size:
-        widths = np.log(np.maximum(association(few.X, few.Y), _LEAST_ASSOCIATION))
-        again = _minimized(_loss, np.append(start[:2], widths), (few, centre), _STEPS)
-        found = min(found, again, key=lambda search: float(search.fun))
+        for associated in associations(few.X, few.Y):
+            widths = np.log(np.maximum(associated, _LEAST_ASSOCIATION))
+            again = _minimized(_loss, np.append(start[:2], widths), (few, centre), _STEPS)
+            found = min(found, again, key=lambda search: float(search.fun))
     amplitude, noise = np.exp(found.x[:2])
     return float(amplitude), float(noise), np.exp(found.x[2:])
 
@@ -89,20 +90,19 @@ def _minimized(loss: Any, start: np.ndarray, parameters: tuple[Any, ...], steps:
     )
 
 
-def association(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """(D,) how much each column has to do with the labels, at most 1, relative to the largest.
+def associations(X: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(D,) and (D,) how much each column has to do with the labels, relative to the largest.
 
-    The largest correlation of the column, or of its distance from its mean, with a target or with the
-    target's distance from its mean: the distances show effects on both sides and interactions.
+    The first is the largest correlation of the column, or of its distance from its mean, with a target:
+    distances show effects that are alike on both sides. The second is the largest one also with the
+    target's distance from its mean, which shows columns that have an effect through others only.
     """
     columns, targets = _centred(X), _centred(Y)
-    correlations = [
-        np.abs(_unit(x).T @ _unit(y)).max(axis=1)
-        for x in (columns, _centred(np.abs(columns)))
-        for y in (targets, _centred(np.abs(targets)))
-    ]
-    found = np.max(correlations, axis=0)
-    return np.asarray(found / (found.max() or 1.0))
+    sides = [_unit(columns), _unit(_centred(np.abs(columns)))]
+    direct = np.max([np.abs(x.T @ _unit(targets)).max(axis=1) for x in sides], axis=0)
+    size = _unit(_centred(np.abs(targets)))
+    through = np.max([direct, *(np.abs(x.T @ size).max(axis=1) for x in sides)], axis=0)
+    return direct / (direct.max() or 1.0), through / (through.max() or 1.0)
 
 
 def _centred(values: np.ndarray) -> np.ndarray:

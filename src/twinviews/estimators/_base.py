@@ -21,13 +21,14 @@ from twinviews.estimators._checks import check_choice, check_parameter, seed_fro
 from twinviews.estimators._ensemble import EnsembleFit, dense
 from twinviews.estimators._inputs import as_numbers, check_present_rows, open_arrays, open_dask
 from twinviews.estimators._method import Method, Problems, Solution
+from twinviews.estimators._questions import ask_about_data
 from twinviews.method.kernels import Kernel, find_kernel
 from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.tuning import PROBE_ROWS, SAMPLE_ROWS
 from twinviews.passes.first_pass import FirstPass, first_pass_of
 from twinviews.passes.labeled_rows import LabeledRows
 from twinviews.passes.scaling import SCALES, Scale
-from twinviews.passes.targets import check_missing_label
+from twinviews.passes.targets import as_array, check_missing_label
 from twinviews.tables import Block, Table
 from twinviews.tables.base import MappedTable, rows_per_block
 from twinviews.tables.engines import engine_of
@@ -158,22 +159,26 @@ class SemiSupervisedEstimator(BaseEstimator):
         self._check_parameters()
         with all_or_nothing(self):
             self.__dict__.pop("_expected", None)  # classes that an earlier partial_fit was told of
-            open_rows = open_dask if engine_of(X) == "dask" else open_arrays
-            return self._fit_blocks(open_rows(self, X, y, X_unlabeled, sample_weight))
+            if engine_of(X) == "dask":
+                return self._fit_blocks(open_dask(self, X, y, X_unlabeled, sample_weight))
+            table = open_arrays(self, X, y, X_unlabeled, sample_weight)
+            return self._fit_blocks(table, as_array(y))
 
-    def _fit_blocks(self, table: Table) -> Self:
-        """The algorithm: two passes over the rows, then the labels."""
+    def _fit_blocks(self, table: Table, y: np.ndarray | None = None) -> Self:
+        """The algorithm: two passes over the rows, then the labels; ``y`` is for naming rows."""
         self.__dict__.pop("about_", None)  # of a file that the model came from
         # One number from random_state, from which everything random in this fit follows.
         self._seed = seed_from(getattr(self, "random_state", 0))
         method = self._method()
         with fitting(self):
             first_pass = table.fold(self._summarise_first_pass(method))
+            unscaled = first_pass.labeled
             self._scaling = first_pass.scaling(self._scale_kind())
             if self._scaling is not None:
                 table, first_pass = MappedTable(table, self._scaling), first_pass.scaled(self._scaling)
             problems = self._read_problems(first_pass.labeled, self._one_column)
             self.n_unlabeled_ = first_pass.n_rows - first_pass.labeled.count
+            ask_about_data(self, unscaled, y)
             method.warn_if_a_column_is_lost(first_pass.sample.rows)
             self._learned = method.learn(table, first_pass, problems)  # steps 1 and 2: all rows
             self._unlabeled_sample = self._sample_for_ensemble(first_pass)

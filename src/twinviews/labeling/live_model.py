@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from twinviews import XNVClassifier, XNVRegressor, forecast_error
+from twinviews import DataWarning, XNVClassifier, XNVRegressor, forecast_error
 from twinviews.active.acquisition import AcquisitionRule, Candidates
 from twinviews.active.error_forecast import LEAST_LABELS, ErrorForecast
 from twinviews.active.learning_curve import LEAST_JUDGED
@@ -74,7 +75,9 @@ def fit_fully(task: Task, X: np.ndarray, labels: RowLabels, seed: int = 0) -> Fu
     """A fit to the labels and all candidate rows X, and an estimate of its error."""
     kind = XNVRegressor if task == "regression" else XNVClassifier
     model = kind(scale="standard", random_state=seed, progress=False, n_threads=1)
-    model.fit(labels.X, labels.y, X_unlabeled=X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # labels change while people enter them
+        model.fit(labels.X, labels.y, X_unlabeled=X)
     views = views_alone(model).relabel(labels.X, labels.y)
     return FullFit(labels.n_labels, model, views, uncertainty(model, X), _forecast(model, labels))
 

@@ -18,6 +18,8 @@ def as_array(y: Any) -> np.ndarray:
         labels = np.array(y.data, dtype=object)
         labels[np.ma.getmaskarray(y)] = None
         return labels
+    if hasattr(y, "combine_chunks"):
+        y = y.combine_chunks()  # a null in Arrow chunks of a dictionary would become a label
     try:
         array = np.asarray(y)
     except ValueError as error:

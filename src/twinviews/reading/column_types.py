@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Self
@@ -53,7 +54,8 @@ class MissingWords:
     def of(cls, options: ReadingOptions) -> Self:
         if options.missing is None or options.missing == USUAL:
             return cls(MISSING, dash=True)
-        return cls(tuple(dict.fromkeys(("", *options.missing))), dash=False)
+        written = [form for word in options.missing for form in _written(word)]
+        return cls(tuple(dict.fromkeys(("", *written))), dash=False)
 
     def tidied(self, strings: pa.Array) -> pa.Array:
         """Without blanks around the values, null where a word means missing."""
@@ -63,6 +65,19 @@ class MissingWords:
     def among(self, strings: pa.Array) -> pa.Array:
         """Whether each is such a word."""
         return pc.is_in(strings, pa.array([*self.words, *([DASH] if self.dash else [])]))
+
+
+def _written(word: str) -> list[str]:
+    """The word and, of a number, other ways to write it: -1 is also -1.0, and -999,9 also -999.90."""
+    if re.fullmatch(r"[+-]?\d+([.,]\d+)?", word) is None:
+        return [word]
+    whole, _, decimals = word.replace(",", ".").partition(".")
+    decimals = decimals.rstrip("0")
+    forms = [whole] if decimals == "" else []
+    forms += [
+        whole + sign + decimals + more for sign in ".," for more in ("", "0", "00") if decimals + more
+    ]
+    return [word, *forms]
 
 
 @dataclass(frozen=True)

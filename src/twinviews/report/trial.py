@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -9,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from twinviews import DataWarning
 from twinviews.evaluation.confidence import Interval, resamples
 from twinviews.report.rows import ReportRows
 from twinviews.report.tasks import HeldOutClasses, HeldOutNumbers, ReportTask
@@ -129,4 +131,6 @@ def hold_trial(rows: ReportRows, task: ReportTask, estimator: Any, *, seed: int,
 
 
 def _fitted(model: Any, rows: ReportRows, split: Split, **unlabeled: Any) -> Any:
-    return clone(model).fit(rows.labeled[split.train], rows.y[split.train], **unlabeled)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # the fit on all labels asks
+        return clone(model).fit(rows.labeled[split.train], rows.y[split.train], **unlabeled)

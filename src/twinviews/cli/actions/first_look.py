@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from twinviews.data_checks import Finding, check_classes, check_numbers
 from twinviews.encoding.facts import NumberFacts
 from twinviews.encoding.values import as_numbers
 from twinviews.reading.arrow_kinds import kind_of_type as kind_of
@@ -22,6 +23,8 @@ Task = Literal["regression", "classification"]
 _MODEL = b"twinviews model"
 # Whole numbers with more distinct values than this are numbers, with fewer they are classes.
 _MOST_CLASSES = 20
+# Labels that are looked at one by one.
+_MOST_LOOKED_AT = 100_000
 # Distinct labels that are counted one by one.
 _MOST_COUNTED = 1000
 
@@ -55,8 +58,9 @@ class Target(NamedTuple):
     task: Task
     n_rows: int
     n_labeled: int
-    variance: float  # of numbers; NaN for classes
     counts: Counter[str]  # of each label, as text; of more than a thousand, some are left out
+    labels: np.ndarray  # the first hundred thousand, to be looked at
+    rows: np.ndarray  # their numbers in the table, from 1
 
     @property
     def commonest(self) -> float:
@@ -68,6 +72,11 @@ class Target(NamedTuple):
     def words(self, *, found_out: bool) -> str:
         what = f"{self.task}{' (--task)' if found_out else ''}"
         return f"{self.name}: {self.n_labeled:,} labels in {self.n_rows:,} rows; {what}"
+
+    def questions(self) -> list[Finding]:
+        """What is strange about the labels."""
+        check = check_numbers if self.task == "regression" else check_classes
+        return check(self.labels, self.rows)
 
 
 def look_at_target(dataset: ds.Dataset, name: str, task: Task | None) -> Target:
@@ -87,8 +96,13 @@ def look_at_target(dataset: ds.Dataset, name: str, task: Task | None) -> Target:
     n_rows, n_labeled = 0, 0
     counts: Counter[str] = Counter()
     numbers = NumberFacts.of(np.empty(0), np.empty(0))
+    labels, rows_of = [np.empty(0, object)], [np.empty(0, np.int64)]
     for batch in dataset.scanner(columns=[name], use_threads=False).to_batches():
-        known = batch.column(0).filter(pc.invert(batch.column(0).is_null(nan_is_null=True)))
+        is_known = pc.invert(batch.column(0).is_null(nan_is_null=True))
+        known = batch.column(0).filter(is_known)
+        if n_labeled < _MOST_LOOKED_AT:
+            labels.append(np.array(known.to_pylist(), dtype=object))
+            rows_of.append(n_rows + 1 + np.flatnonzero(np.asarray(is_known)))
         n_rows, n_labeled = n_rows + batch.num_rows, n_labeled + len(known)
         if len(counts) <= _MOST_COUNTED:
             distinct, rows = known.value_counts().flatten()
@@ -102,5 +116,5 @@ def look_at_target(dataset: ds.Dataset, name: str, task: Task | None) -> Target:
         )
     measured = kind == "number" and not (numbers.whole and len(counts) <= _MOST_CLASSES)
     found: Task = "regression" if measured else "classification"
-    variance = numbers.squares / n_labeled if kind == "number" and n_labeled else np.nan
-    return Target(name, task or found, n_rows, n_labeled, variance, counts)
+    looked_at = np.concatenate(labels), np.concatenate(rows_of)
+    return Target(name, task or found, n_rows, n_labeled, counts, *looked_at)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from shlex import quote
@@ -10,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from twinviews import XNVClassifier, XNVRegressor, save_model
+from twinviews import DataWarning, XNVClassifier, XNVRegressor, save_model
 from twinviews.cli.actions.first_look import Target, Task, check_paths, look_at_target
 from twinviews.cli.errors import say
+from twinviews.data_checks import Finding
 from twinviews.encoding.sources import open_like
 from twinviews.evaluation.told_error import ToldError, told_error
 from twinviews.reading import Reading, ReadingOptions, columnar_copy, read
@@ -51,11 +54,17 @@ def fit_model(
     for other in more:
         say(str(other))
     say(goal.words(found_out=task is None))
+    for question in goal.questions():
+        if question.stops and task is None:
+            raise ValueError(question.for_command_line())
+        say(question.for_command_line())
     columns = _columns_to_use(found, target, options.kinds)
-    with found.plain_errors():
+    with found.plain_errors(), _questions_of_the_fit() as questions:
         model = _estimator(goal.task, quick, seed).fit_table(
             found, target=target, columns=columns, encode=True, reading=options, unlabeled=more or None
         )
+    for question in questions:
+        say(question.for_command_line())
     say(_columns_in_words(model))
     told = told_error(model)
     say(f"Error to expect: {told.words()}{_without_a_model(told, goal)}.")
@@ -75,6 +84,24 @@ def fit_model(
         "columns": columns_of(model),
         "guesses": [str(guess) for guess in found.guesses],
     }
+
+
+@contextmanager
+def _questions_of_the_fit() -> Iterator[list[Finding]]:
+    """What a fit asks about columns; about labels, the command has asked already."""
+    found: list[Finding] = []
+    show = warnings.showwarning
+
+    def take(message: Warning | str, *where: Any, **more: Any) -> None:
+        if not isinstance(message, DataWarning):
+            show(message, *where, **more)
+        elif message.finding.is_about_columns:
+            found.append(message.finding)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DataWarning)
+        warnings.showwarning = take
+        yield found
 
 
 def _write_report(

@@ -1,0 +1,47 @@
+"""What a careful colleague would ask about labels and columns, as warnings, before a fit learns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import is_classifier
+
+from twinviews.data_checks import check_classes, check_inputs, check_numbers, warn_of
+from twinviews.method.landmarks import stack_rows
+from twinviews.passes.labeled_rows import LabeledRows
+from twinviews.passes.targets import read_classes, read_numbers
+
+# Labeled rows that are looked at when columns are compared with the target.
+_MOST_ROWS = 2000
+
+
+def ask_about_data(model: Any, labeled: LabeledRows, y: np.ndarray | None) -> None:
+    """Warn of labels and columns that may not be what they seem.
+
+    ``y`` holds the labels as the user gave them, so that a row can be named by its place; without it,
+    for tables that are not in memory, labels are counted.
+    """
+    classes, missing = is_classifier(model), model.missing_label
+    labels = labeled.labels if y is None else y.reshape(len(y), -1)
+    names = None if y is not None else [f"label {number:,}" for number in range(1, len(labels) + 1)]
+    for column in labels.T:
+        if classes:
+            warn_of(check_classes(column, names, missing))
+        else:
+            warn_of(check_numbers(read_numbers(column, missing), names))
+    X, first = stack_rows(list(labeled.X_parts))[:_MOST_ROWS], labeled.labels[:_MOST_ROWS, 0]
+    if not sparse.issparse(X):
+        goal = read_classes(first, missing).code if classes else read_numbers(first, missing)
+        known = np.flatnonzero(goal >= 0 if classes else ~np.isnan(goal))
+        warn_of(check_inputs(X[known], goal[known], _names(model), classes=classes))
+
+
+def _names(model: Any) -> list[str]:
+    """Of the column from which each number of a row comes."""
+    if model._encoder is not None:
+        return [code.name for code in model._encoder.codes for _ in code.outputs]
+    if hasattr(model, "feature_names_in_"):
+        return [str(name) for name in model.feature_names_in_]
+    return [f"column {number}" for number in range(model.n_features_in_)]
