@@ -18,21 +18,21 @@ from twinviews.evaluation.confidence import (
 @settings(max_examples=50, deadline=None)
 def test_the_interval_of_a_share_is_wilsons(n, share):
     hits = round(share * n)
-    theirs = stats.binomtest(hits, n).proportion_ci(0.9, method="wilson")
+    theirs = stats.binomtest(hits, n).proportion_ci(method="wilson")
     found = share_interval(hits, n)
     assert_allclose(found[1:], [theirs.low, theirs.high], atol=1e-12)
-    # The ends are the shares from which the one observed is just 1.64 standard deviations away.
+    # The ends are the shares from which the one observed is just 1.96 standard deviations away.
     for end in found[1:]:
         if 1e-9 < end < 1 - 1e-9:
             away = abs(hits / n - end) / np.sqrt(end * (1 - end) / n)
-            assert_allclose(away, stats.norm.ppf(0.95), rtol=1e-6)
+            assert_allclose(away, stats.norm.ppf(0.975), rtol=1e-6)
 
 
 def test_the_bootstrap_of_a_mean_is_students_interval_also_for_few_rows():
     for n in (12, 400):
         losses = np.random.default_rng(n).normal(5, 1, n)
         found = bootstrap(lambda mean: mean, resamples(n, 0), losses)
-        theirs = stats.t.interval(0.9, n - 1, losses.mean(), stats.sem(losses))
+        theirs = stats.t.interval(0.95, n - 1, losses.mean(), stats.sem(losses))
         assert_allclose(found[1:], theirs, atol=0.2 * stats.sem(losses))
         assert found.value == losses.mean()
 
@@ -55,4 +55,4 @@ def test_intervals_of_the_error_hold_the_true_error_as_often_as_they_say():
     for draw in range(150):
         found = bootstrap(np.sqrt, resamples(40, draw), np.square(rng.normal(size=40)))
         inside += found.low <= 1 <= found.high
-    assert 0.84 < inside / 150 < 0.96
+    assert 0.90 < inside / 150 < 0.99

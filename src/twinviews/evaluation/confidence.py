@@ -8,13 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import binomtest, norm, t
 
-from twinviews.method.error_estimate import CONFIDENCE
-
+CONFIDENCE = 0.95
 _RESAMPLES = 2000
 
 
 class Interval(NamedTuple):
-    """A measured number and its 90% confidence interval."""
+    """A measured number and its 95% confidence interval."""
 
     value: float
     low: float

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import t
 
-CONFIDENCE = 0.95
+from twinviews.evaluation.confidence import CONFIDENCE
 
 
 class Paired(NamedTuple):

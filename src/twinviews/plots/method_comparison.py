@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from twinviews.evaluation.confidence import CONFIDENCE
 from twinviews.evaluation.draws import Case, LabeledTable, Measure, errors_over_draws, make_draws
-from twinviews.evaluation.paired_comparison import CONFIDENCE, Paired, paired_ratio
+from twinviews.evaluation.paired_comparison import Paired, paired_ratio
 from twinviews.plots.style import BLUE, GREY, Display
 
 if TYPE_CHECKING:

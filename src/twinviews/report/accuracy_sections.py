@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from twinviews.evaluation.confidence import Interval
 from twinviews.report.blocks import DataTable, Definitions, Note, Section, SideBySide
 from twinviews.report.charts import Bar, BarChart, Dot, Line, XYChart, axis, bar_axis, share
 from twinviews.report.evidence import Evidence
@@ -65,8 +64,8 @@ def comparison_section(evidence: Evidence) -> Section:
             Definitions([(one.name.capitalize(), one.words) for one in evidence.outcome.baselines]),
             Note(
                 "A dot says by how much the error of a method is larger than that of this model, row "
-                "by row; left of zero the method is better. A line is the 90% interval: one that "
-                "reaches zero may be chance."
+                "by row; left of zero the method is better. A line is the 95% interval of the "
+                "difference: one that reaches zero may be chance."
             ),
         ],
     )
@@ -103,20 +102,15 @@ def _comparison_chart(evidence: Evidence) -> BarChart:
         for other in others
     ]
     listed = "; ".join(f"{bar.name} {bar.text}" for bar in bars)
-    rows = [(one.name, *gain(evidence, one), *_on_hidden(evidence, one.error)) for one in others]
+    rows = [(one.name, *gain(evidence, one), error(evidence, one.error.value)) for one in others]
     return BarChart(
-        "How much larger the error of other methods is, with 90% intervals",
+        "How much larger the error of other methods is, with 95% intervals",
         f"By how much the error of each method is larger than that of this model: {listed}.",
         bar_axis(f"{evidence.told.name}, larger by", bars, axis_ticks(evidence)),
         bars,
-        ("method", "larger by", "90% interval", "error on hidden labels", "90% interval of that"),
-        [*rows, (THIS_MODEL, "", "", *_on_hidden(evidence, outcome.error))],
+        ("method", "larger by", "95% interval of that", "error on hidden labels"),
+        [*rows, (THIS_MODEL, "", "", error(evidence, outcome.error.value))],
     )
-
-
-def _on_hidden(evidence: Evidence, one: Interval) -> tuple[str, str]:
-    value, low, high = (error(evidence, end) for end in one)
-    return value, f"{low} to {high}"
 
 
 def unlabeled_section(evidence: Evidence) -> Section:
@@ -216,7 +210,7 @@ def uncertainty_section(evidence: Evidence) -> Section:
     else:
         finding, chart = _reliability(held_out)
         meaning = "Hidden rows are grouped by the probability of the predicted class."
-    note = Note(f"{meaning} Vertical lines are 90% confidence intervals.")
+    note = Note(f"{meaning} Vertical lines are 95% confidence intervals.")
     return Section("Can its uncertainty be trusted?", [finding, chart, note])
 
 
@@ -227,7 +221,7 @@ def _coverage(held_out: HeldOutNumbers) -> tuple[str, XYChart]:
     holds = ninety.inside.low <= ninety.promised <= ninety.inside.high
     verdict = "as promised, within chance" if holds else "not as promised"
     finding = (
-        f"Its 90% intervals contained the true value of {observed} of the hidden rows (90% interval "
+        f"Its 90% intervals contained the true value of {observed} of the hidden rows (95% interval "
         f"of that share: {low} to {high}): {verdict}. Their mean width is {number(ninety.width)}."
     )
     listed = "; ".join(f"{one.promised:.0%}: {percent(one.inside.value)}" for one in coverage)

@@ -55,7 +55,7 @@ def columns_section(evidence: Evidence) -> Section:
         f"with the same information share the importance: shuffling one of them does little harm. An "
         f"interval that reaches zero may be chance.",
         _columns_chart(
-            f"Shuffling a column: {label}, with 90% intervals",
+            f"Shuffling a column: {label}, with 95% intervals",
             bar_axis(label, bars[:_MOST_BARS], axis_ticks(evidence)),
             bars,
             ("column", "change", "lower end", "upper end"),

@@ -179,7 +179,7 @@ def gain_in_words(evidence: Evidence, alone: ComparedMethod) -> str:
     gained, interval = gain(evidence, alone)
     change = "lower" if alone.difference.value >= 0 else "higher"
     return (
-        f"With them the error on hidden labels is {change} by {gained.lstrip('−')} (90% interval of "
+        f"With them the error on hidden labels is {change} by {gained.lstrip('−')} (95% interval of "
         f"the gain: {interval})"
     )
 
