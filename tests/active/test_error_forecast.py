@@ -152,11 +152,15 @@ def test_a_committee_is_judged_at_its_own_level(task, table, kinds):
     model = kind(n_components=40, random_state=0).fit(table.X[:300], labels)
     assert model.committee_
     before = joblib.hash(vars(model))
-    found = forecast_error(model, table.X[:60], y[:60])
+    everything = forecast_error(model, table.X[:60], y[:60])
+    assert everything.now == (model.cv_error_, *model.cv_error_interval_)
+    assert everything.promised[-1].value <= everything.now.value
+    random = np.arange(60) % 3 > 0
+    found = forecast_error(model, table.X[:60], y[:60], random=random)
     assert joblib.hash(vars(model)) == before
     views = views_alone(model).relabel(table.X[:60], y[:60])
     assert not views.committee_
-    alone = forecast_error(views, table.X[:60], y[:60])
+    alone = forecast_error(views, table.X[:60], y[:60], random=random)
     one_error = 0 if task == "numbers" else 1 / 60  # added to both, so that none is not no risk
     level = (model.loo_error_ + one_error) / (views.loo_error_ + one_error)
     assert abs(level - 1) > 1e-6

@@ -19,6 +19,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import twinviews
 from messy.tables import GOOD, WRONG
+from report_tables import classes_table, numbers_table
 from twinviews import KRRClassifier, XNVRegressor, cli, load_model, save_model
 from twinviews.cli import main
 from twinviews.cli.actions.demo_tables import write_patients
@@ -134,6 +135,31 @@ def test_machines_read_json(folder):
     assert json.loads(run(*kept).stdout)["predictions"] == ["prediction", "lower", "upper"]
 
 
+@pytest.mark.parametrize("n", [14, 40, 200])
+@pytest.mark.parametrize("make", [numbers_table, classes_table])
+def test_one_error_is_told_by_the_model_its_file_json_and_the_report(make, n, tmp_path):
+    table, file, page = tmp_path / "t.parquet", tmp_path / "m", tmp_path / "page.html"
+    pq.write_table(make(n=n, N=300), table)
+    fit = ("fit", table, "--target", "y", "-o", file, "--report", page, "--quick", "--json")
+    done = run(*fit)
+    told, model = json.loads(done.stdout)["error"], load_model(file)
+    name = "error_rate" if make is classes_table else "root_mean_squared_error"
+    low, high = model.cv_error_interval_
+    assert (told[name], told["low"], told["high"]) == (model.cv_error_, low, high)
+    others = ("auc", "log_loss") if make is classes_table else ("r2",)
+    assert [told[other] for other in others] == [getattr(model, f"cv_{other}_") for other in others]
+    facts = json.loads(run("inspect", file, "--json").stdout)
+    assert facts["error"] == [told] == [facts["about"]["error"]]
+    (words,) = facts["error_in_words"]
+    assert f"Error to expect: {words}" in done.stderr
+    assert words in run("inspect", file).stdout
+    shown = page.read_text(encoding="utf-8")
+    assert f"<p>Error to expect: {words}.</p>" in shown
+    number = words.partition(" (")[0].partition(":")[0]
+    answer = re.search('<dd class="short">(.*?)</dd>', shown)[1].lower()
+    assert answer in (number, f"error {number}", f"{number} wrong")
+
+
 def test_a_terminal_gets_no_commands_from_strangers(tmp_path):
     """Names of columns, classes and targets are shown, and their control characters spelled out."""
     hostile = "\x1b]0;owned\x07\x9b2J\u202e"
@@ -225,7 +251,7 @@ def test_a_useless_model_is_called_so(tmp_path):
     noise = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
     noise.assign(y=rng.normal(size=60)).to_csv(tmp_path / "t.csv", index=False)
     said = run("fit", tmp_path / "t.csv", "--target", "y ", "-o", tmp_path / "m", "--quick").stderr
-    assert re.search(r"R² -?0\.[01]\d", said)
+    assert re.search(r"R² between -\d\.\d\d and \d\.\d\d: no better than always saying the mean", said)
     labels = np.where(rng.random(60) < 0.5, "up", "down")
     noise.assign(y=labels).to_csv(tmp_path / "c.csv", index=False)
     said = run("fit", tmp_path / "c.csv", "--target", "y", "-o", tmp_path / "m", "--quick").stderr

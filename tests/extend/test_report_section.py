@@ -67,7 +67,7 @@ def test_sections_are_chosen_ordered_and_left_out(evidence, tmp_path):
     chosen = [largest_errors, lambda evidence: None, SECTIONS[0]]
     html = write_report(tmp_path / "page.html", evidence, sections=chosen).read_text(encoding="utf-8")
     headings = re.findall(r"<h2[^>]*>([^<]*)</h2>", html)
-    assert headings == ["Rows to check", "Error compared with simple methods"]
+    assert headings == ["Rows to check", "The error to expect"]
 
 
 def test_strings_of_a_section_are_escaped_even_if_they_claim_to_be_markup(evidence, tmp_path):

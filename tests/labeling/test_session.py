@@ -449,6 +449,19 @@ def test_the_curve_appears_with_ten_labels(session):
     assert session.state("size").model == "learned from 15 labels, and 1 since then"
 
 
+def test_the_error_has_the_name_it_has_elsewhere_and_says_on_which_labels_it_is_estimated(session):
+    assert session.state("size").unit == "root mean squared error"
+    assert session.state("kind").unit == "error rate"
+    label(session, 25)
+    fit = session._targets["size"].model.full_fit
+    now = session.state("size").curve[-1]
+    assert (now.error, now.lower, now.upper) == (fit.model.cv_error_, *fit.model.cv_error_interval_)
+    label(session, 10)
+    n_random = int(session._targets["size"].labels.random.sum())
+    assert n_random < 35
+    assert f"; its error is estimated on the {n_random} drawn at random" in session.state("size").model
+
+
 def test_a_slip_that_was_learned_from_is_forgotten_at_once(session):
     label(session, 14)
     good = session.card("size", 3).guess

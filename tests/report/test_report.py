@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,6 +25,7 @@ from report_tables import (
 )
 from twinviews import KRRRegressor, XNVRegressor
 from twinviews._system.visible_text import visible
+from twinviews.evaluation.told_error import told_error
 from twinviews.report import gather, write_report
 from twinviews.report import rows as report_rows
 from twinviews.report import sentences as words
@@ -118,6 +120,54 @@ def test_on_shuffled_labels_nothing_beats_the_constant():
 def test_a_good_model_beats_the_constant(numbers, classes):
     for evidence in (numbers, classes):
         assert evidence.outcome.baselines[-1].verdict == "better"
+
+
+# --- the error to expect ----------------------------------------------------------------------------
+
+
+def test_the_error_to_expect_is_that_of_the_model_that_was_given(numbers):
+    table = numbers_table()
+    known = ~np.isnan(table["y"].to_numpy())
+    fitted = regressor().fit_table(table, target="y", encode=True)
+    evidence = gather(table, "y", "regression", None, fitted)
+    assert evidence.model is fitted
+    assert evidence.told == told_error(fitted)
+    assert [column.name for column in evidence.rows.columns] == [one.name for one in fitted.columns_]
+    numbers = fitted.predict(table.filter(pa.array(~known)), return_std=True)[1]
+    assert_allclose(evidence.uncertain[0].uncertainty, numbers.max())
+
+
+def test_classes_of_a_model_that_was_given_are_found_among_its_own():
+    """Also where the rows of the report are a sample without some class."""
+    table = classes_table()
+    fitted = classifier().fit_table(table, target="y", encode=True)
+    without = table.filter(pc.or_kleene(pc.is_null(table["y"]), pc.not_equal(table["y"], "low")))
+    evidence = gather(without, "y", "classification", None, fitted)
+    assert evidence.rows.classes == ("high", "middle")
+    said = fitted.predict(table.filter(pc.is_null(table["y"]))).tolist()
+    assert {row.prediction for row in evidence.uncertain} <= set(said)
+    for one in evidence.dependence:
+        assert one.curves.shape == (len(one.values), 2)
+        assert (one.curves.sum(axis=1) < 1).all()
+
+
+@pytest.mark.parametrize("n", [12, 30, 80])
+def test_the_first_answers_and_the_section_tell_the_error_of_the_model(n):
+    for make, task, estimator in (
+        (numbers_table, "regression", regressor()),
+        (classes_table, "classification", classifier()),
+    ):
+        evidence = gather(make(n=n), "y", task, PlainEncoder(), estimator)
+        told, (good, certain, *_) = evidence.told, words.answers(evidence)
+        page = Page(render(evidence))
+        assert f"Error to expect: {told.words()}." in page.text
+        assert told.short() in f"{good.short} {good.sentence}"
+        if told.too_few_labels and told.interval():
+            assert certain.short == "Too few labels for one number"
+        elif told.interval():
+            assert certain.short == told.interval()
+        for other in told.others_in_words() if told.interval() else []:
+            assert other in good.sentence
 
 
 # --- looking into the model --------------------------------------------------------------------------
@@ -222,7 +272,8 @@ def test_a_target_that_never_varies_is_reported_as_it_is():
     same = table.set_column(4, "y", pa.array([7.0] * 80 + [None] * 220))
     evidence = gather(same, "y", "regression", PlainEncoder(), regressor())
     assert evidence.outcome.error.value < 1e-9
-    assert "off by" in render(evidence)
+    assert evidence.told.error.value < 1e-9
+    assert f"error {evidence.told.short()}" in render(evidence)
 
 
 @pytest.mark.parametrize("kind", ["string", "dictionary", "int", "bool", "float"])
@@ -319,11 +370,14 @@ def test_numbers_of_the_page_are_those_of_the_evidence(numbers, classes):
     for evidence in (numbers, classes):
         page = Page(render(evidence))
         outcome = evidence.outcome
-        errors = page.tables["Error on hidden labels, with 95% intervals"][1:]
+        title = "How much larger the error of other methods is, with 95% intervals"
+        *others, ours = page.tables[title][1:]
         rivals = [*outcome.baselines, outcome.alone]
-        assert [row[0] for row in errors] == ["this model", *(rival.name for rival in rivals)]
-        for row, one in zip(errors, [outcome.error, *(rival.error for rival in rivals)], strict=True):
-            assert row[1:4] == [words.error(evidence, end) for end in one]
+        assert [row[0] for row in others] == [rival.name for rival in rivals]
+        for row, rival in zip(others, rivals, strict=True):
+            assert row[1:3] == list(words.gain(evidence, rival))
+            assert row[3] == words.error(evidence, rival.error.value)
+        assert ours[:1] + ours[3:4] == ["this model", words.error(evidence, outcome.error.value)]
         assert [answer.short in page.text for answer in words.answers(evidence)] == [True] * 4
     confusion = page.tables[f"Confusion matrix of {classes.outcome.n_test} hidden rows"][1:]
     counts = [[int(cell) for cell in row[1:-1]] for row in confusion]

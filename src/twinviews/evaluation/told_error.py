@@ -34,40 +34,62 @@ class ToldError(NamedTuple):
         known = {key: float(value) if np.isfinite(value) else None for key, value in numbers.items()}
         return {**known, "confidence": 0.9, "too_few_labels": self.too_few_labels}
 
+    @property
+    def name(self) -> str:
+        return "error rate" if self.is_rate else "root mean squared error"
+
+    def short(self) -> str:
+        """The error, or its interval if labels are too few for one number, or "unknown"."""
+        if self._why_unknown():
+            return "unknown"
+        value, low, high = map(self._in_words, self.error)
+        return f"between {low} and {high}" if self.too_few_labels else value
+
+    def interval(self) -> str:
+        """Its ends; empty where they are unknown."""
+        if self._why_unknown() or not np.isfinite(self.error.high):
+            return ""
+        return f"{self._in_words(self.error.low)} to {self._in_words(self.error.high)}"
+
     def words(self) -> str:
         """For a person: the error and what it means, without a full stop."""
-        if not np.isfinite(self.error.value):
-            return "unknown, as some label alone decides what is learned"
-        value, low, high = (self._in_words(number) for number in self.error)
-        what = "of rows" if self.is_rate else "root mean squared error"
-        if not np.isfinite(self.error.high):
-            return f"{value} ({what}, cross-validated){self._rest()}"
-        if not self.is_rate and self.error.high > _HOPELESS * self.error.low:
-            return f"unknown: {self.n_labels:,} labels are too few to judge"
+        unknown = self._why_unknown()
+        if unknown:
+            return f"unknown{unknown}"
+        how = "cross-validated"
         if self.too_few_labels:
-            few = f"{self.n_labels:,} labels are too few for one number"
-            return f"between {low} and {high} ({what}, 90% interval; {few}){self._rest()}"
-        return f"{value} ({what}, cross-validated; 90% interval {low} to {high}){self._rest()}"
+            how = f"90% interval; {self.n_labels:,} labels are too few for one number"
+        elif self.interval():
+            how += f"; 90% interval {self.interval()}"
+        what = "of rows" if self.is_rate else self.name
+        return "; ".join([f"{self.short()} ({what}, {how})", *self.others_in_words()])
+
+    def others_in_words(self) -> list[str]:
+        """What else was measured in the same way, such as "AUC 0.93"."""
+        if self.is_rate:
+            names = {"AUC": self.others["auc"], "log loss": self.others["log_loss"]}
+            return [f"{name} {value:.2f}" for name, value in names.items() if np.isfinite(value)]
+        r2 = self.others["r2"]
+        if not np.isfinite(r2):
+            return ["all labels are the same"] if self.error.value == 0 else []
+        verdict = "" if r2 > 0 else ": no better than always saying the mean"
+        if not self.too_few_labels:
+            return [f"{_R2} {r2:.2f}{verdict}"]
+        least, most = (1 - (1 - r2) * np.square(end / self.error.value) for end in self.error[:0:-1])
+        return [f"{_R2} between {least:.2f} and {most:.2f}{verdict}"]
+
+    def _why_unknown(self) -> str:
+        """Empty if it is known."""
+        if not np.isfinite(self.error.value):
+            return ", as some label alone decides what is learned"
+        if not self.is_rate and self.error.high > _HOPELESS * self.error.low:
+            return f": {self.n_labels:,} labels are too few to judge"
+        return ""
 
     def _in_words(self, number: float) -> str:
         if not self.is_rate:
             return readable(number)
         return f"{number:.0%}" if self.too_few_labels else f"{number:.1%}"
-
-    def _rest(self) -> str:
-        if self.is_rate:
-            auc, log_loss = self.others["auc"], self.others["log_loss"]
-            told = [f"AUC {auc:.2f}"] * bool(np.isfinite(auc))
-            told += [f"log loss {log_loss:.2f}"] * bool(np.isfinite(log_loss))
-            return "".join(f"; {one}" for one in told)
-        r2 = self.others["r2"]
-        if not np.isfinite(r2):
-            return "; all labels are the same" if self.error.value == 0 else ""
-        verdict = "" if r2 > 0 else ": no better than always saying the mean"
-        if not self.too_few_labels:
-            return f"; {_R2} {r2:.2f}{verdict}"
-        least, most = (1 - (1 - r2) * np.square(end / self.error.value) for end in self.error[:0:-1])
-        return f"; {_R2} between {least:.2f} and {most:.2f}{verdict}"
 
 
 def told_error(model: Any, target: int = 0) -> ToldError:

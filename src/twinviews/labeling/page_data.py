@@ -66,7 +66,7 @@ class ErrorNow:
     """A point of the learning curve: the error on random rows, each predicted without its label."""
 
     labels: int  # number of labels of the fit
-    error: float  # root mean squared error, or share of wrong classes
+    error: float  # root mean squared error, or error rate
     lower: float  # ends of its 90% interval
     upper: float
 
@@ -94,7 +94,7 @@ class State:
     labeled: int
     skipped: int
     unsure: int
-    unit: str  # what the error is: "root mean squared error" or "share of wrong classes"
+    unit: str  # what the error is: "root mean squared error" or "error rate"
     baseline: float | None  # error of always predicting the mean, or the most frequent class
     curve: tuple[ErrorNow, ...]  # from few labels to all; empty until there are enough
     promises: tuple[Promise, ...]

@@ -25,7 +25,7 @@ from twinviews.reading import Reading
 
 _UNITS = {
     "regression": "root mean squared error",
-    "classification": "share of wrong classes",
+    "classification": "error rate",
 }
 
 

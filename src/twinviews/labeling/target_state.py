@@ -209,9 +209,16 @@ class TargetState:
         status = f"learned from {full_fit.n_labels:,} labels"
         if since:
             status += f", and {since} since then" if since > 0 else f", {-since} of them undone"
-        if full_fit.forecast is not None and not self.labels.random.sum() >= LEAST_JUDGED:
-            status += "; its error is estimated on imported labels until more rows are drawn at random"
+        if full_fit.forecast is not None:
+            status += self._judged_in_words()
         return f"{status}; a full fit is running" if busy else status
+
+    def _judged_in_words(self) -> str:
+        """On which labels the error is estimated, if not on all."""
+        n_random, n = int(self.labels.random.sum()), self.labels.n_labels
+        if n_random < LEAST_JUDGED:
+            return "; its error is estimated on imported labels until more rows are drawn at random"
+        return f"; its error is estimated on the {n_random:,} drawn at random" if n_random < n else ""
 
 
 def _promise_text(more: int, now: float, then: float, task: Task) -> str:

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from twinviews.report.blocks import DataTable, Definitions, Note, PageBlock, Section, SideBySide
+from twinviews.report.blocks import DataTable, Definitions, Note, Section, SideBySide
 from twinviews.report.charts import Bar, BarChart, Dot, Line, XYChart, axis, bar_axis, share
 from twinviews.report.evidence import Evidence
-from twinviews.report.sentences import axis_ticks, between, error, gain, number, percent, value
+from twinviews.report.sentences import (
+    axis_ticks,
+    capital,
+    error,
+    gain,
+    gain_in_words,
+    number,
+    percent,
+    value,
+)
 from twinviews.report.tasks import COVERAGES, HeldOutClasses, HeldOutNumbers
 
 THIS_MODEL = "this model"
@@ -16,92 +25,112 @@ _MARGIN = 0.05
 _MOST_ROWS_LISTED = 200
 
 
-def errors_section(evidence: Evidence) -> Section:
-    """The error of the model beside those of the baselines."""
-    outcome = evidence.outcome
-    blocks: list[str | PageBlock] = [
-        _how_judged(evidence),
-        _errors_chart(evidence),
-        Definitions([(one.name.capitalize(), one.words) for one in outcome.baselines]),
-        Note(
-            "A dot is the measured error, its line the 95% confidence interval. Methods are compared "
-            "row by row, so two methods can differ clearly although their lines overlap: the table of "
-            "numbers has the interval of each difference."
-        ),
-    ]
-    if isinstance(outcome.held_out, HeldOutNumbers):
-        absolute = number(np.abs(outcome.held_out.residuals).mean())
-        blocks.append(f"The mean absolute error, which weighs large errors less, is {absolute}.")
-    return Section("Error compared with simple methods", blocks)
+_MEANINGS = {
+    "root mean squared error": "the root of the mean squared difference between prediction and true "
+    "value, in units of the target; large errors count more",
+    "error rate": "the share of rows that are put in a wrong class",
+    "cross-validated": "each label was predicted by a fit that had not seen it",
+    "90% interval": "holds the error on the rows without a label in nine of ten fits",
+    "R\N{SUPERSCRIPT TWO}": "the share of the variance of the target that is predicted; at 0 the model "
+    "is no better than always saying the mean",
+    "AUC": "the probability that a row of a class is ranked above a row of another class; 0.5 is "
+    "guessing, 1 is perfect",
+    "log loss": "the mean of the negative logarithm of the probability of the true class; 0 is perfect",
+}
+
+
+def error_section(evidence: Evidence) -> Section:
+    """The error to expect, in the words of the command line, and what they mean."""
+    told = evidence.told
+    words = f"{told.name}, {told.words()}"
+    told_of = [(name, meaning) for name, meaning in _MEANINGS.items() if name in words]
+    return Section(
+        "The error to expect",
+        [
+            f"Error to expect: {told.words()}.",
+            Definitions([(capital(name), meaning) for name, meaning in told_of]),
+            Note("It is the error that twinviews fit and twinviews inspect tell of this model."),
+        ],
+    )
+
+
+def comparison_section(evidence: Evidence) -> Section:
+    """By how much the errors of the baselines are larger."""
+    return Section(
+        "Compared with simple methods, on hidden labels",
+        [
+            _how_judged(evidence),
+            _comparison_chart(evidence),
+            Definitions([(one.name.capitalize(), one.words) for one in evidence.outcome.baselines]),
+            Note(
+                "A dot says by how much the error of a method is larger than that of this model, row "
+                "by row; left of zero the method is better. A line is the 95% interval of the "
+                "difference: one that reaches zero may be chance."
+            ),
+        ],
+    )
 
 
 def _how_judged(evidence: Evidence) -> str:
     """How the labels were split into fitting and judging."""
     outcome, rows = evidence.outcome, evidence.rows
     if outcome.n_folds == 1:
-        hidden = f"{outcome.n_test} of the {rows.n_labeled_used} labels were hidden at random."
-        fitted = f"The model was fitted on the other {outcome.n_train}"
+        hidden = f"{outcome.n_test:,} of {rows.n_labeled_used:,} labels were hidden at random."
+        fitted = f"The model was fitted on the other {outcome.n_train:,}"
     else:
         hidden = f"The {rows.n_labeled_used} labels were hidden in turn, a fifth at a time."
         fitted = f"Each time the model was fitted on the others (about {outcome.n_train})"
     unlabeled = f" and {rows.n_unlabeled_used:,} unlabeled rows" if rows.n_unlabeled_used else ""
     return (
-        f"{hidden} {fitted}{unlabeled}, and judged on the hidden ones. The baselines were fitted on "
-        f"the same labels and judged on the same rows."
+        f"{hidden} {fitted}{unlabeled}, and judged on the hidden ones. The simple methods were fitted "
+        f"on the same labels and judged on the same rows. All had fewer labels than the model of this "
+        f"report, so what counts are the differences."
     )
 
 
-def _errors_chart(evidence: Evidence) -> BarChart:
+def _comparison_chart(evidence: Evidence) -> BarChart:
     outcome = evidence.outcome
     others = [*outcome.baselines, *([] if outcome.alone is None else [outcome.alone])]
-    methods = [
-        (THIS_MODEL, outcome.error, ("", "")),
-        *((other.name, other.error, gain(evidence, other)) for other in others),
-    ]
     bars = [
-        Bar(name, error(evidence, one.value), one.value, one[1:], name == THIS_MODEL)
-        for name, one, _ in methods
+        Bar(
+            other.name,
+            gain(evidence, other)[0],
+            other.difference.value,
+            other.difference[1:],
+            other.verdict == "better",
+        )
+        for other in others
     ]
-    label = "root mean squared error" if evidence.task == "regression" else "share of rows wrong"
     listed = "; ".join(f"{bar.name} {bar.text}" for bar in bars)
+    rows = [(one.name, *gain(evidence, one), error(evidence, one.error.value)) for one in others]
     return BarChart(
-        "Error on hidden labels, with 95% intervals",
-        f"The error of each method with its interval: {listed}.",
-        bar_axis(label, bars, axis_ticks(evidence)),
+        "How much larger the error of other methods is, with 95% intervals",
+        f"By how much the error of each method is larger than that of this model: {listed}.",
+        bar_axis(f"{evidence.told.name}, larger by", bars, axis_ticks(evidence)),
         bars,
-        ("method", "error", "lower end", "upper end", "this model is lower by", "interval of that"),
-        [(name, *(error(evidence, end) for end in one), *gained) for name, one, gained in methods],
+        ("method", "larger by", "95% interval of that", "error on hidden labels"),
+        [*rows, (THIS_MODEL, "", "", error(evidence, outcome.error.value))],
     )
 
 
 def unlabeled_section(evidence: Evidence) -> Section:
-    """The error with and without the unlabeled rows."""
+    """The difference that the unlabeled rows make."""
     title = "What the unlabeled rows contributed"
     outcome, alone = evidence.outcome, evidence.outcome.alone
     if alone is None:
         return Section(title, [f"Not known. {outcome.why_not_alone}"])
-    rows = [
-        (name, error(evidence, one.value), between(evidence, one))
-        for name, one in ((THIS_MODEL, outcome.error), (alone.name, alone.error))
-    ]
     verdict = {
-        "better": "They helped: the gain is larger than chance would explain.",
+        "better": "The gain is larger than chance would explain.",
         "worse": "They did harm: the error is lower without them, by more than chance would explain.",
-        "level": f"{outcome.n_test} rows are too few to tell whether they helped: the interval of the "
-        "gain contains zero. Unlabeled rows help most where they form groups, or where labels are very "
-        "few.",
+        "level": f"{outcome.n_test:,} rows are too few to tell whether they helped: the interval "
+        "contains zero. Unlabeled rows help most where they form groups, or where labels are very few.",
     }[alone.verdict]
     return Section(
         title,
         [
             f"The same model was fitted twice, with the {evidence.rows.n_unlabeled_used:,} unlabeled "
             f"rows and without them, and judged on the same hidden labels.",
-            DataTable(
-                "Error with and without the unlabeled rows",
-                ("model", "error", "95% interval"),
-                [*rows, ("gain, row by row", *gain(evidence, alone))],
-            ),
-            verdict,
+            f"{gain_in_words(evidence, alone)}. {verdict}",
         ],
     )
 
@@ -190,10 +219,10 @@ def _coverage(held_out: HeldOutNumbers) -> tuple[str, XYChart]:
     ninety = coverage[COVERAGES.index(0.9)]
     observed, low, high = map(percent, ninety.inside)
     holds = ninety.inside.low <= ninety.promised <= ninety.inside.high
+    verdict = "as promised, within chance" if holds else "not as promised"
     finding = (
-        f"Its 90% intervals contained the true value of {observed} of the hidden rows (95% interval: "
-        f"{low} to {high}): {'as promised, within chance' if holds else 'not as promised'}. Their mean "
-        f"width is {number(ninety.width)}."
+        f"Its 90% intervals contained the true value of {observed} of the hidden rows (95% interval "
+        f"of that share: {low} to {high}): {verdict}. Their mean width is {number(ninety.width)}."
     )
     listed = "; ".join(f"{one.promised:.0%}: {percent(one.inside.value)}" for one in coverage)
     return finding, XYChart(

@@ -1,16 +1,18 @@
-"""All numbers of a report, measured on labels that the judged models have not seen."""
+"""All numbers of a report: of the model that it describes, and of a trial on hidden labels."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from sklearn.base import clone
 
 from twinviews import TableEncoder
+from twinviews.evaluation.told_error import ToldError, told_error
 from twinviews.report import inspection
-from twinviews.report.rows import Drawn, ReportRows, Task, read_rows
+from twinviews.report.rows import Drawn, ModelColumns, ReportRows, Task, read_rows
 from twinviews.report.tasks import ClassificationTask, RegressionTask
 from twinviews.report.trial import Say, TrialOutcome, hold_trial
 
@@ -31,23 +33,28 @@ class Evidence:
     model: Any  # fitted with every label
     seed: int
 
+    @property
+    def told(self) -> ToldError:
+        """The error to expect of the model, as it tells it itself."""
+        return told_error(self.model)
+
 
 def gather(
     table: pa.Table,
     target: str,
     task: Task,
-    encoder: TableEncoder,
+    encoder: TableEncoder | None,
     estimator: Any,
     *,
     seed: int = 0,
     say: Say = lambda line: None,
     drawn: Drawn | None = None,
 ) -> Evidence:
-    """The evidence for a report: an estimator judged on a table, and what its predictions rest on.
+    """The evidence for a report: a model, its error, what it rests on, and a trial on hidden labels.
 
-    A quarter of the labels is hidden (of fewer than 600 labels, each fifth in turn); a clone of the
-    estimator is fitted on the others and all rows without a label, and judged on the hidden ones.
-    Another clone is fitted with every label; importance, dependence and views are taken from it.
+    The error to expect is that of a model fitted with every label: its ``cv_error_``. For comparisons,
+    a quarter of the labels is hidden (of fewer than 600 labels, each fifth in turn); clones of the
+    estimator and simple methods are fitted on the others and judged on the hidden ones.
 
     Parameters
     ----------
@@ -57,11 +64,13 @@ def gather(
     target : str
         The column to predict.
     task : {"regression", "classification"}
-    encoder : TableEncoder
+    encoder : TableEncoder or None
         Turns raw columns into numbers; it is fitted here, on the inputs of all rows. Any object with
-        its ``fit``, ``transform`` and ``columns_`` will do.
+        its ``fit``, ``transform`` and ``columns_`` will do. None if the estimator is fitted and has
+        ``columns_`` of its own: it then takes raw rows.
     estimator : estimator of twinviews
-        Not fitted here; its clones take ``seed`` where they have no ``random_state``.
+        If it is fitted, the report describes it. If not, a clone is fitted here with every label.
+        Clones take ``seed`` where they have no ``random_state``.
     seed : int
         Seed of the choice of hidden labels and of everything else that is random.
     say : callable
@@ -71,14 +80,19 @@ def gather(
     """
     given = estimator.get_params()
     missing_label = given["missing_label"]
-    rows = read_rows(table, target, task, encoder, missing_label=missing_label, seed=seed, drawn=drawn)
+    columns = ModelColumns(estimator) if encoder is None else encoder
+    rows = read_rows(table, target, task, columns, missing_label=missing_label, seed=seed, drawn=drawn)
     # Clones draw the same whenever they are fitted, and their labels are known ones only.
     seeded = {"random_state": seed} if given.get("random_state", seed) is None else {}
-    estimator = clone(estimator).set_params(missing_label=None, **seeded)
+    unfitted = clone(estimator).set_params(missing_label=None, **seeded)
     kind = RegressionTask() if task == "regression" else ClassificationTask()
-    trial = hold_trial(rows, kind, estimator, seed=seed, say=say)
-    say("Fitting the model with every label")
-    model = clone(estimator).fit(rows.labeled, rows.y, X_unlabeled=rows.unlabeled)
+    trial = hold_trial(rows, kind, unfitted, seed=seed, say=say)
+    if hasattr(estimator, "n_labeled_"):
+        model, classes = estimator, getattr(estimator, "classes_", np.empty(0)).tolist()
+    else:
+        say("Fitting the model with every label")
+        model, classes = unfitted.fit(rows.labeled, rows.y, X_unlabeled=rows.unlabeled), rows.classes
+    asked = inspection.AskedModel(model, columns, tuple(classes))
     say("Measuring importance and dependence")
     importance = inspection.permutation_importance(rows, trial, model, seed=seed)
     top = [column.name for column in importance.columns[:_TOP_COLUMNS]]
@@ -88,8 +102,8 @@ def gather(
         rows=rows,
         outcome=trial.outcome,
         importance=importance,
-        dependence=inspection.partial_dependence(rows, top, encoder, model, seed=seed),
-        uncertain=inspection.most_uncertain(rows, model),
+        dependence=inspection.partial_dependence(rows, top, asked, seed=seed),
+        uncertain=inspection.most_uncertain(rows, asked),
         model=model,
         seed=seed,
     )

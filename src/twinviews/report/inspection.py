@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from twinviews import TableEncoder
 from twinviews.evaluation.confidence import Interval, bootstrap
-from twinviews.report.rows import ReportRows
+from twinviews.report.rows import ModelColumns, ReportRows
 from twinviews.report.trial import Trial
 
 # Predictions that all shuffles together may cost: some seconds.
@@ -85,6 +85,19 @@ def _losses(
 
 
 @dataclass(frozen=True)
+class AskedModel:
+    """The model that the page describes, asked with raw rows."""
+
+    fitted: Any
+    encoder: TableEncoder | ModelColumns
+    classes: tuple[Any, ...]  # of its probabilities, by name
+
+    def takes(self, raw: pa.Table) -> Any:
+        """Rows as the model was fitted on them."""
+        return raw if self.fitted.columns_ else self.encoder.transform(raw)
+
+
+@dataclass(frozen=True)
 class Dependence:
     """The mean prediction if one column had a given value in every row."""
 
@@ -95,13 +108,14 @@ class Dependence:
 
 
 def partial_dependence(
-    rows: ReportRows, names: list[str], encoder: TableEncoder, model: Any, *, seed: int
+    rows: ReportRows, names: list[str], asked: AskedModel, *, seed: int
 ) -> tuple[Dependence, ...]:
     """The dependence on each named column, at quantiles of its values or its most frequent levels."""
     # Unlabeled rows come last; they are many, and what the model will be asked about.
     pool = np.arange(len(rows.y) if rows.n_unlabeled_used else 0, len(rows.X))
     background = rows.raw.take(pa.array(np.random.default_rng(seed).permutation(pool)[:_AVERAGED_ROWS]))
-    predict = model.predict_proba if rows.classes else model.predict
+    predict = asked.fitted.predict_proba if rows.classes else asked.fitted.predict
+    of_rows = [asked.classes.index(name) for name in rows.classes]
     found = []
     for name in names:
         column = rows.raw.column(name).take(pa.array(pool)).combine_chunks()
@@ -112,11 +126,12 @@ def partial_dependence(
         for row in chosen:
             # A value of the table, repeated: whatever its type, the encoder has seen it.
             same = column.take(pa.array(np.full(len(background), row)))
-            asked = background.set_column(place, background.schema.field(name), same)
-            curves.append(predict(encoder.transform(asked)).mean(axis=0))
+            changed = background.set_column(place, background.schema.field(name), same)
+            curves.append(predict(asked.takes(changed)).mean(axis=0))
         values = tuple(column.take(pa.array(chosen)).to_pylist())
         at = None if on_a_line is None else on_a_line[chosen]
-        found.append(Dependence(name, values, at, np.array(curves).reshape(len(chosen), -1)))
+        means = np.array(curves).reshape(len(chosen), -1)
+        found.append(Dependence(name, values, at, means[:, of_rows] if of_rows else means))
     return tuple(found)
 
 
@@ -157,15 +172,16 @@ class UncertainRow:
     values: dict[str, Any]  # raw, by column
 
 
-def most_uncertain(rows: ReportRows, model: Any) -> tuple[UncertainRow, ...]:
+def most_uncertain(rows: ReportRows, asked: AskedModel) -> tuple[UncertainRow, ...]:
     """Of the unlabeled rows, the most uncertain first."""
     if rows.unlabeled is None:
         return ()
+    unlabeled = asked.takes(rows.raw.slice(len(rows.y)))
     if rows.classes:
-        p = model.predict_proba(rows.unlabeled)
-        predicted, uncertainty = [rows.classes[j] for j in p.argmax(axis=1)], 1 - p.max(axis=1)
+        p = asked.fitted.predict_proba(unlabeled)
+        predicted, uncertainty = [asked.classes[j] for j in p.argmax(axis=1)], 1 - p.max(axis=1)
     else:
-        predicted, uncertainty = model.predict(rows.unlabeled, return_std=True)
+        predicted, uncertainty = asked.fitted.predict(unlabeled, return_std=True)
     worst = np.argsort(-uncertainty, kind="stable")[:_UNCERTAIN_ROWS]
     in_all = len(rows.y) + worst
     return tuple(

@@ -28,7 +28,6 @@ _MEANINGS = {
     "ridge": "penalty on large coefficients",
     "correlation_ridge": "penalty on directions of small variance",
     "canonical_weight": "penalty on directions on which the views differ",
-    "loo_error": "the model's own leave-one-out estimate of its error",
 }
 
 
@@ -264,8 +263,8 @@ def fit_section(evidence: Evidence) -> Section:
     model, members = evidence.model, getattr(evidence.model, "members_", ())
     blocks: list[str | PageBlock] = [
         f"{type(model).__name__}, fitted with {model.n_labeled_:,} labels and {model.n_unlabeled_:,} "
-        f"unlabeled rows; the sections on columns and views describe this model. The models that were "
-        f"judged had fewer labels and the same parameters."
+        f"unlabeled rows; the error to expect and the sections on columns and views are of this model. "
+        f"The models of the comparison on hidden labels had fewer labels and the same parameters."
     ]
     if members:
         mean = "a weighted mean" if evidence.task == "regression" else "a weighted mixture"

@@ -18,7 +18,8 @@ from twinviews.report.evidence import Evidence
 
 # In the order of the page. A section is a function of the evidence; None leaves it out.
 SECTIONS: tuple[Maker, ...] = (
-    accuracy_sections.errors_section,
+    accuracy_sections.error_section,
+    accuracy_sections.comparison_section,
     accuracy_sections.unlabeled_section,
     accuracy_sections.mistakes_section,
     accuracy_sections.uncertainty_section,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -37,6 +37,19 @@ class RawColumn(NamedTuple):
     words: str
     blanks: int  # in the whole table
     places: tuple[int, ...]  # columns of X
+
+
+class ModelColumns:
+    """The encoder of a fitted model, to be used like a :class:`TableEncoder`."""
+
+    def __init__(self, model: Any) -> None:
+        self.model, self.columns_ = model, model.columns_
+
+    def fit(self, table: pa.Table) -> Self:
+        return self
+
+    def transform(self, table: pa.Table) -> np.ndarray:
+        return np.asarray(self.model._as_numbers(table))
 
 
 class TargetLabels(NamedTuple):
@@ -80,7 +93,7 @@ def read_rows(
     table: pa.Table,
     target: str,
     task: Task,
-    encoder: TableEncoder,
+    encoder: TableEncoder | ModelColumns,
     *,
     missing_label: Any,
     seed: int,

@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from twinviews.evaluation.confidence import Interval
 from twinviews.report.charts import plain, share
 from twinviews.report.evidence import Evidence
 from twinviews.report.trial import ComparedMethod
@@ -19,6 +18,11 @@ _LONGEST = 60
 def short(text: str) -> str:
     """The text, cut if it is long."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def capital(text: str) -> str:
+    """With a capital letter at the start."""
+    return text[:1].upper() + text[1:]
 
 
 def number(amount: float, like: float | None = None) -> str:
@@ -58,12 +62,8 @@ def value(cell: Any) -> str:
 
 
 def error(evidence: Evidence, amount: float) -> str:
-    """An error in units of the target, or as a share of the rows."""
+    """An error on hidden labels in units of the target, or as a share of the rows."""
     return number(amount) if evidence.task == "regression" else percent(amount)
-
-
-def between(evidence: Evidence, interval: Interval) -> str:
-    return f"{error(evidence, interval.low)} to {error(evidence, interval.high)}"
 
 
 def axis_ticks(evidence: Evidence) -> Callable[[float], str]:
@@ -90,33 +90,35 @@ def answers(evidence: Evidence) -> list[Answer]:
 
 
 def _accuracy(evidence: Evidence) -> Answer:
-    outcome = evidence.outcome
+    told = evidence.told
     question = "How good are the predictions?"
-    if evidence.task == "regression":
-        return Answer(
-            question,
-            f"off by {number(outcome.error.value)}",
-            f"The root mean squared error (large errors count more), in units of the target, on "
-            f"{outcome.n_test} labeled rows that the model had not seen.",
-        )
-    n_wrong = round(outcome.error.value * outcome.n_test) or "none"
+    if told.short() == "unknown":
+        return Answer(question, "Unknown", f"The {told.name} to expect is {told.words()}.")
+    what = (
+        "The share of rows in a wrong class"
+        if told.is_rate
+        else "Root mean squared error (large errors count more), in units of the target"
+    )
+    others = "; ".join(told.others_in_words())
     return Answer(
         question,
-        f"{percent(outcome.error.value)} wrong",
-        f"Of {outcome.n_test} labeled rows that the model had not seen, {n_wrong} "
-        f"{'was' if n_wrong == 1 else 'were'} assigned to the wrong class.",
+        f"{told.short()} wrong" if told.is_rate else f"error {told.short()}",
+        f"{what}, cross-validated: each label was predicted by a fit without it."
+        f"{f' {capital(others)}.' if others else ''}",
     )
 
 
 def _precision(evidence: Evidence) -> Answer:
-    outcome = evidence.outcome
-    narrow = " More labels would make it narrower." if outcome.n_test < 100 else ""
-    shared = " The five models share rows, so it is slightly too narrow." if outcome.n_folds > 1 else ""
-    return Answer(
-        "How certain is that?",
-        between(evidence, outcome.error),
-        f"The 95% confidence interval of the error, from {outcome.n_test} rows.{narrow}{shared}",
-    )
+    told = evidence.told
+    from_labels = f"from {told.n_labels:,} labels"
+    question = "How certain is that?"
+    if not told.interval():
+        return Answer(question, "Unknown", f"There is no interval of the error {from_labels}.")
+    if told.too_few_labels:
+        words = f"It is the 90% interval of the error, {from_labels}; more would make it narrower."
+        return Answer(question, "Too few labels for one number", words)
+    words = f"The 90% interval of the error on rows without a label, {from_labels}."
+    return Answer(question, told.interval(), words)
 
 
 def _comparison(evidence: Evidence) -> Answer:
@@ -136,6 +138,7 @@ def _comparison(evidence: Evidence) -> Answer:
         names = [f"{one.name} ({relative(one)})" for one in baselines if one.verdict == verdict]
         if names:
             sentences.append(begin.format(_and(names)))
+    sentences.append("All were fitted with the same labels and judged on the same hidden ones.")
     return Answer("Better than simple methods?", answer, " ".join(sentences))
 
 
@@ -166,16 +169,23 @@ def _contribution(evidence: Evidence) -> Answer:
     alone = evidence.outcome.alone
     if alone is None:
         return Answer(question, "Not known", evidence.outcome.why_not_alone)
-    without = f"Without them the error is {error(evidence, alone.error.value)}"
-    interval = f"The 95% interval of the gain is {gain(evidence, alone)[1]}."
-    if alone.verdict == "level":
-        return Answer(question, "No clear gain", f"{without}; the difference may be chance. {interval}")
-    harm = "They did harm. " if alone.verdict == "worse" else ""
-    return Answer(question, f"{relative(alone)} error", f"{harm}{without}. {interval}")
+    found = {"better": f"{relative(alone)} error", "level": "No clear gain", "worse": "They did harm"}
+    chance = "; it may be chance" if alone.verdict == "level" else ""
+    return Answer(question, found[alone.verdict], f"{gain_in_words(evidence, alone)}{chance}.")
+
+
+def gain_in_words(evidence: Evidence, alone: ComparedMethod) -> str:
+    """What the unlabeled rows contributed, without a full stop."""
+    gained, interval = gain(evidence, alone)
+    change = "lower" if alone.difference.value >= 0 else "higher"
+    return (
+        f"With them the error on hidden labels is {change} by {gained.lstrip('−')} (95% interval of "
+        f"the gain: {interval})"
+    )
 
 
 def gain(evidence: Evidence, other: ComparedMethod) -> tuple[str, str]:
-    """How much lower the model's error is, and the interval of that difference."""
+    """How much lower the model's error on hidden labels is, and the interval of that difference."""
     if evidence.task == "regression":
         gained, low, high = (number(end, like=evidence.outcome.error.value) for end in other.difference)
         return gained, f"{low} to {high}"

@@ -70,7 +70,7 @@ class ComparedMethod:
 
 @dataclass(frozen=True)
 class TrialOutcome:
-    """The errors of the model and of other methods on rows that they had not seen."""
+    """The errors on hidden labels of the model, fitted with fewer labels, and of other methods."""
 
     error: Interval
     n_train: int  # labels that a judged model had

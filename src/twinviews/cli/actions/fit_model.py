@@ -11,9 +11,8 @@ from shlex import quote
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
-from twinviews import DataWarning, TableEncoder, XNVClassifier, XNVRegressor, save_model
+from twinviews import DataWarning, XNVClassifier, XNVRegressor, save_model
 from twinviews.cli.actions.first_look import Target, Task, check_paths, look_at_target
 from twinviews.cli.errors import say
 from twinviews.data_checks import Finding
@@ -60,9 +59,8 @@ def fit_model(
             raise ValueError(question.for_command_line())
         say(question.for_command_line())
     columns = _columns_to_use(found, target, options.kinds)
-    estimator = _estimator(goal.task, quick, seed)
     with found.plain_errors(), _questions_of_the_fit() as questions:
-        model = clone(estimator).fit_table(
+        model = _estimator(goal.task, quick, seed).fit_table(
             found, target=target, columns=columns, encode=True, reading=options, unlabeled=more or None
         )
     for question in questions:
@@ -74,8 +72,7 @@ def fit_model(
     save_model(model, output, about=about)
     say(f"Wrote {output} ({output.stat().st_size / 1e3:,.0f} kB).")
     if report is not None:
-        kinds, n_unlabeled = options.kinds, model.n_unlabeled_
-        _write_report(report, [found, *more], goal, columns, kinds, estimator, n_unlabeled)
+        _write_report(report, [found, *more], goal, columns, model)
     again = quote(table) if Path(table).is_file() else "TABLE"  # a stream is gone
     say(f"Next: twinviews predict {quote(str(output))} {again} -o predicted.csv")
     return {
@@ -108,29 +105,18 @@ def _questions_of_the_fit() -> Iterator[list[Finding]]:
 
 
 def _write_report(
-    page: Path,
-    readings: Sequence[Reading],
-    goal: Target,
-    columns: Sequence[str],
-    kinds: Mapping[str, str],
-    estimator: Any,
-    n_unlabeled: int,
+    page: Path, readings: Sequence[Reading], goal: Target, columns: Sequence[str], model: Any
 ) -> None:
     from twinviews.cli.actions.report_sample import sample_rows
     from twinviews.report import gather, write_report
 
-    seed = estimator.random_state
+    seed = model.random_state
     datasets = [reading.dataset for reading in readings]
     with readings[0].plain_errors():
         rows, drawn = sample_rows(
-            datasets, [*columns, goal.name], goal.name, goal.n_labeled, n_unlabeled, seed
+            datasets, [*columns, goal.name], goal.name, goal.n_labeled, model.n_unlabeled_, seed
         )
-    said = {name: kinds[name].partition(":")[0] for name in columns if name in kinds}
-    encoder = TableEncoder(kinds=said)
-    with _questions_of_the_fit():  # which has been asked
-        evidence = gather(
-            rows, goal.name, goal.task, encoder, estimator, seed=seed, say=say, drawn=drawn
-        )
+    evidence = gather(rows, goal.name, goal.task, None, model, seed=seed, say=say, drawn=drawn)
     write_report(page, evidence)
     say(f"Wrote {page}.")
 

@@ -19,15 +19,15 @@ export function drawCurve(place, { curve, promises, baseline, unit }, task) {
   const opened = place.querySelector("details")?.open ?? false;
   const say = (amount, like) => error(amount, task, like);
   const now = curve.at(-1);
-  const range = `${say(now.lower)} to ${say(now.upper)}`;
-  const known = `Error now ${say(now.error)} (${range}) with ${count(now.labels)} labels.`;
+  const range = `90% interval ${say(now.lower)} to ${say(now.upper)}`;
+  const known = sentence(`${unit} now ${say(now.error)} (${range}) with ${count(now.labels)} labels`);
   const sentences = [known, ...promises.map(promise => sentence(promise.words))];
   const shown = promises.filter((one, i) => i === 0 || now.labels + one.more <= AHEAD * now.labels);
   const ahead = shown.map(one => ({ ...one, labels: now.labels + one.more }));
   const label = [`${unit} against the number of labels.`, ...sentences].join(" ");
   place.replaceChildren(
     make("div", { class: "plane", role: "img", "aria-label": label }, plane(curve, ahead, baseline, unit, say)),
-    ...legend(ahead.length > 0, baseline, say),
+    ...legend(ahead.length > 0, baseline, unit, say),
     make("p", {}, make("strong", {}, sentences[0])),
     ...sentences.slice(1).map(words => make("p", {}, words)),
     numbers(curve, promises, opened, say),
@@ -77,12 +77,12 @@ function ticks(end) {
   return Array.from({ length: Math.floor(end / step) + 1 }, (_, i) => Number((i * step).toPrecision(6)));
 }
 
-function legend(promised, baseline, say) {
+function legend(promised, baseline, unit, say) {
   const entry = (name, text) => {
     const sample = make("svg", { class: "sample" }, make("line", { class: name, x1: 0, x2: 30, y1: 5, y2: 5 }));
     return make("li", {}, sample, text);
   };
-  const entries = [entry("line", "error, with its 90% band")];
+  const entries = [entry("line", `${unit}, with its 90% interval`)];
   if (promised) entries.push(entry("line promised", "to be expected"));
   if (baseline !== null) entries.push(entry("baseline", `without a model ${say(baseline)}`));
   return [make("ul", { class: "legend", "aria-hidden": "true" }, ...entries)];
