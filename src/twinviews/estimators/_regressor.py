@@ -46,11 +46,12 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
         for problem, predicted in zip(problems, held_out, strict=True):
             squared = np.square(problem.Y - predicted) + problem.spread
             errors[problem.targets] = problem.weight @ squared
-            with np.errstate(divide="ignore", invalid="ignore"):  # where all labels are the same
-                share = errors[problem.targets] / problem.variance
-            r2[problem.targets] = np.where(np.isfinite(share), 1 - share, np.nan)
+            same = problem.variance <= np.square(1e-12 * np.abs(problem.Y).max(axis=0))  # to rounding
+            variance = np.where(same, np.nan, problem.variance)
+            r2[problem.targets] = 1 - errors[problem.targets] / variance
             for target, losses in zip(problem.targets, squared.T, strict=True):
                 ends[target] = root_mean_squared_error(losses, problem.weight, self.n_unlabeled_)[1:]
+            ends[problem.targets[same]] = np.nan
         self.loo_error_ = float(errors[0]) if self._one_column else errors
         self.cv_r2_ = float(r2[0]) if self._one_column else r2
         self.cv_error_interval_ = ends[0] if self._one_column else ends

@@ -20,7 +20,7 @@ class ToldError(NamedTuple):
     is_rate: bool  # of classes; else the root mean squared error of numbers
     too_few_labels: bool  # to tell one number: the interval is told
     n_labels: int
-    others: dict[str, float]  # r2, or auc and log_loss
+    others: dict[str, float]  # r2 (NaN if all labels are the same), or auc and log_loss
 
     def as_dict(self) -> dict[str, Any]:
         """For machines; None where unknown."""
@@ -69,9 +69,11 @@ class ToldError(NamedTuple):
         if self.is_rate:
             names = {"AUC": self.others["auc"], "log loss": self.others["log_loss"]}
             return [f"{name} {value:.2f}" for name, value in names.items() if np.isfinite(value)]
+        if "r2" not in self.others:
+            return []
         r2 = self.others["r2"]
         if not np.isfinite(r2):
-            return ["all labels are the same"] if self.error.value == 0 else []
+            return ["all labels are the same"]
         verdict = "" if r2 > 0 else ": no better than always saying the mean"
         if not self.too_few_labels:
             return [f"{_R2} {r2:.2f}{verdict}"]
@@ -100,8 +102,8 @@ def told_error(model: Any, target: int = 0) -> ToldError:
     error = ErrorEstimate(float(value), float(low), float(high))
     if is_rate:
         others = {"auc": model.cv_auc_, "log_loss": model.cv_log_loss_}
-    else:
-        others = {"r2": float(np.ravel(model.cv_r2_)[target])}
+    else:  # a model of an earlier version has neither an interval nor R2
+        others = {} if ends is None else {"r2": float(np.ravel(model.cv_r2_)[target])}
     return ToldError(error, is_rate, is_rough(error, rate=is_rate), model.n_labeled_, others)
 
 
