@@ -65,6 +65,7 @@ class SemiSupervisedEstimator(BaseEstimator):
     _solution: Solution
     _unlabeled_sample: np.ndarray | None = None  # rows that members of an ensemble are fitted with
     _ensembles: list[Any] | None = None
+    _error_ends: tuple[float, ...] | None  # low and high of each target; None in older files
 
     # --- what an algorithm provides -----------------------------------------------------------------
 
@@ -265,6 +266,13 @@ class SemiSupervisedEstimator(BaseEstimator):
         return problems
 
     # --- rows that a user gives ---------------------------------------------------------------------
+
+    @property
+    def cv_error_interval_(self) -> np.ndarray | None:
+        """90% confidence interval of ``cv_error_`` on rows without a label."""
+        ends = self._error_ends
+        several = not (self._one_column or hasattr(self, "classes_"))
+        return None if ends is None else np.reshape(ends, (-1, 2) if several else 2)
 
     @property
     def columns_(self) -> list[Any]:

@@ -24,7 +24,6 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
 
     classes_: np.ndarray
     loo_error_: float
-    cv_error_interval_: np.ndarray
     cv_auc_: float
     cv_log_loss_: float
     _expected: Any = None
@@ -55,7 +54,7 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
         if np.isnan(decision).any():  # some row alone determines a coefficient
             wrong = np.full(len(wrong), np.nan)
         self.loo_error_, *ends = error_rate(wrong, weight, self.n_unlabeled_)
-        self.cv_error_interval_ = np.array(ends)
+        self._error_ends = tuple(ends)
         log_p = class_log_probabilities(decision, self._scale)
         self.cv_log_loss_ = float(-weight @ (share * log_p).sum(axis=1))
         self.cv_auc_ = mean_auc(share, log_p, weight)

@@ -29,7 +29,6 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
 
     loo_error_: float | np.ndarray
     cv_r2_: float | np.ndarray
-    cv_error_interval_: np.ndarray
     intercept_: float | np.ndarray
 
     def _read_targets(self, y: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
@@ -54,7 +53,7 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
             ends[problem.targets[same]] = np.nan
         self.loo_error_ = float(errors[0]) if self._one_column else errors
         self.cv_r2_ = float(r2[0]) if self._one_column else r2
-        self.cv_error_interval_ = ends[0] if self._one_column else ends
+        self._error_ends = tuple(ends.ravel().tolist())
 
     @property
     def cv_error_(self) -> float | np.ndarray:

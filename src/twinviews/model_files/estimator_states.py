@@ -67,7 +67,7 @@ class _EveryModel:
     n_unlabeled_: Annotated[int, ">= 0"]
     _solution: Annotated[Solution, "D r T"]
     loo_error_: Annotated[float | np.ndarray, "T", "missing"]
-    cv_error_interval_: Annotated[np.ndarray, "2 | T 2", "missing"] | None = None
+    _error_ends: tuple[Annotated[float, "missing"], ...] | None = None
 
 
 class _Regressor(_EveryModel):
@@ -233,6 +233,9 @@ def _check_together(model: Any, sizes: Sizes, *, whole: bool) -> None:
             raise ModelFileError(f"{K} classes do not go with {T} targets")
     elif model._one_column and T != 1:
         raise ModelFileError(f"one column of labels does not go with {T} targets")
+    ends = model._error_ends
+    if ends is not None and len(ends) != 2 * (1 if is_classifier(model) else T):
+        raise ModelFileError(f"{len(ends)} ends are not those of the intervals of its errors")
     for target, ensemble in enumerate(model._ensembles or ()):
         problem, _ = solution.problem_of(target)
         if len(ensemble.held_out) != min(len(problem.Y), MOST_LABELS):
