@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import beta, t
+from scipy.special import betaincinv, stdtrit  # scipy.stats takes long to import
 
 CONFIDENCE = 0.9
 # Squared errors: their variance over their squared mean is 2 for normal errors, and usually more.
@@ -59,7 +59,7 @@ def root_mean_squared_error(squared: np.ndarray, weight: np.ndarray, n_other: in
     logs = m * np.log(seen) + _USUAL_LABELS * np.log(_USUAL_VARIANCE)
     variance = np.exp(logs / (m + _USUAL_LABELS)) * (1 + _HALF_UNSEEN / m)
     deviation = np.sqrt(variance * _chance(m, n_other) + _BETWEEN_FITS**2)
-    reach = np.exp(t.ppf((1 + CONFIDENCE) / 2, m - 1) * deviation / 2)
+    reach = np.exp(stdtrit(m - 1, (1 + CONFIDENCE) / 2) * deviation / 2)
     return ErrorEstimate(*(float(np.sqrt(mean) * factor) for factor in (1.0, 1 / reach, reach)))
 
 
@@ -75,8 +75,8 @@ def error_rate(wrong: np.ndarray, weight: np.ndarray, n_other: int) -> ErrorEsti
     m = 1 / _chance(m, n_other)  # the rows to come are a sample too
     tail = (1 - CONFIDENCE) / 2
     errors = m * rate
-    low = float(beta.ppf(tail, errors, m - errors + 1)) if errors > 0 else 0.0
-    high = float(beta.ppf(1 - tail, errors + 1, m - errors)) if errors < m else 1.0
+    low = float(betaincinv(errors, m - errors + 1, tail)) if errors > 0 else 0.0
+    high = float(betaincinv(errors + 1, m - errors, 1 - tail)) if errors < m else 1.0
     return ErrorEstimate(rate, low, high)
 
 
