@@ -24,7 +24,7 @@ _USUAL_VARIANCE, _USUAL_LABELS = 8.0, 20
 _LEAST_VARIANCE = 0.3
 # With so many labels half of the variance is not to be seen.
 _HALF_UNSEEN = 70
-# Deviation of the log mean squared error between the fits judged and the one that predicts.
+# Deviation of the logarithm of the error between the fits judged and the one that predicts.
 _BETWEEN_FITS = 0.12
 # An error is told as a number if its interval ends within this factor of it, an error rate if its
 # interval is not wider than this.
@@ -72,7 +72,8 @@ def error_rate(wrong: np.ndarray, weight: np.ndarray, n_other: int) -> ErrorEsti
     rate, m = float(weight @ wrong), effective_number(weight)
     if not np.isfinite(rate):
         return UNKNOWN
-    m = 1 / _chance(m, n_other)  # the rows to come are a sample too
+    between = _BETWEEN_FITS**2 * rate / (1 - rate) if rate < 1 else 0.0
+    m = 1 / (_chance(m, n_other) + between)  # the rows to come are a sample too, and fits differ
     tail = (1 - CONFIDENCE) / 2
     errors = m * rate
     low = float(betaincinv(errors, m - errors + 1, tail)) if errors > 0 else 0.0
