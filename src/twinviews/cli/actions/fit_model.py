@@ -54,17 +54,13 @@ def fit_model(
     for other in more:
         say(str(other))
     say(goal.words(found_out=task is None))
-    for question in goal.questions():
-        if question.stops and task is None:
-            raise ValueError(question.for_command_line())
-        say(question.for_command_line())
+    _ask(goal.questions(), task_is_given=task is not None)
     columns = _columns_to_use(found, target, options.kinds)
     with found.plain_errors(), _questions_of_the_fit() as questions:
         model = _estimator(goal.task, quick, seed).fit_table(
             found, target=target, columns=columns, encode=True, reading=options, unlabeled=more or None
         )
-    for question in questions:
-        say(question.for_command_line())
+    _ask(questions)
     say(_columns_in_words(model))
     told = told_error(model)
     say(f"Error to expect: {told.words()}{_without_a_model(told, goal)}.")
@@ -84,6 +80,14 @@ def fit_model(
         "columns": columns_of(model),
         "guesses": [str(guess) for guess in found.guesses],
     }
+
+
+def _ask(questions: Sequence[Finding], *, task_is_given: bool = True) -> None:
+    """Say what is strange; what would change the task in silence stops unless the task is given."""
+    for question in questions:
+        if question.stops and not task_is_given:
+            raise ValueError(question.for_command_line())
+        say(question.for_command_line())
 
 
 @contextmanager
