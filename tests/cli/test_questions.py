@@ -112,3 +112,9 @@ def test_a_clean_table_is_not_asked_about(tmp_path):
         "Wrote",
         "Next",
     ]
+
+
+def test_missing_decimals_are_taken_as_they_are_written(tmp_path):
+    labels = [{0: "9.000", 1: "9"}.get(row % 8, value) for row, value in enumerate(NUMBERS)]
+    found = fit(tmp_path, labels, "--missing=9.000", "--task", "regression", "--json")
+    assert json.loads(found.stdout)["n_labeled"] == sum(value not in ("", "9.000") for value in labels)

@@ -260,3 +260,10 @@ def test_a_warning_travels_between_processes():
     assert warning.finding.check == "far label"
     again = pickle.loads(pickle.dumps(warning))
     assert str(again) == str(warning)
+
+
+@pytest.mark.parametrize("large", [np.iinfo(np.int64).max, 2**53 + 1])
+def test_classes_that_no_float_holds(large):
+    codes = np.random.default_rng(0).integers(0, 6, 60)
+    codes[:9] = large
+    assert "unlabeled class" in checks(check_classes(codes))

@@ -14,6 +14,7 @@ from twinviews.ensemble.gaussian_process import ColumnWidths, associations
 from twinviews.ensemble.member import Labeled
 
 rng = np.random.default_rng(5)
+BOUNDS = (-10.0, 10.0)
 
 
 def few_of_many_columns(n, seed=0, N=1200):
@@ -33,19 +34,26 @@ def constant(value):
 
 def test_a_fit_like_its_folds_is_shipped():
     full, folds = constant(1.0), [constant(0.9), constant(1.1), constant(1.05)]
-    assert like_the_folds(full, folds, np.zeros((5, 2))) is full
+    assert like_the_folds(full, folds, np.zeros((5, 2)), BOUNDS) is full
 
 
 @pytest.mark.parametrize("far", [-3.0, 4.0])
 def test_a_fit_unlike_its_folds_is_replaced_by_the_central_one(far):
     folds = [constant(value) for value in (0.9, 1.1, 1.02, 0.5)]
-    assert like_the_folds(constant(far), folds, np.zeros((5, 2))) is folds[0]
+    assert like_the_folds(constant(far), folds, np.zeros((5, 2)), BOUNDS) is folds[0]
 
 
 def test_folds_that_agree_exactly_leave_no_room():
     same = [constant(1.0)] * 4
-    assert like_the_folds(constant(1.0), same, np.zeros((5, 2)))(np.zeros((1, 2))) == 1
-    assert like_the_folds(constant(1.1), same, np.zeros((5, 2))) is same[0]
+    assert like_the_folds(constant(1.0), same, np.zeros((5, 2)), BOUNDS)(np.zeros((1, 2))) == 1
+    assert like_the_folds(constant(1.1), same, np.zeros((5, 2)), BOUNDS) is same[0]
+
+
+def test_one_row_far_away_does_not_decide():
+    """A member may predict anything there; the ensemble clips it, and so does the comparison."""
+    folds = [constant(value) for value in (1e200, 1e190, 9.5)]
+    full = constant(1e205)
+    assert like_the_folds(full, folds, np.zeros((5, 2)), BOUNDS) is full
 
 
 class FailsOnAll(RegressorMixin, BaseEstimator):

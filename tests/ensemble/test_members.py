@@ -710,7 +710,7 @@ def test_members_are_fitted_without_each_fold_and_predict_it(n_threads, in_threa
     scaled = {"a": labeled, "b": labeled._replace(X=10 * labeled.X)}
     rows = {"a": unlabeled, "b": 10 * unlabeled}
     fold_of = np.arange(12) % 3
-    found = cross_fit(seats, scaled, rows, fold_of, n_threads)
+    found = cross_fit(seats, scaled, rows, fold_of, (-9.0, 9.0), n_threads)
     assert found.names == ("one", "two", "three", "four")
     assert found.scales == ("a", "a", "b", "a")
     assert found.held_out.shape == (4, 12, 2)

@@ -107,3 +107,16 @@ def test_the_area_is_that_of_scikit_learn(n_classes):
 
 def test_without_a_second_class_there_is_no_area():
     assert np.isnan(mean_auc(np.array([[1.0, 0.0]] * 3), np.zeros((3, 2)), equal(3)))
+
+
+@pytest.mark.parametrize("n_other", [0, 1, 5])
+def test_few_unlabeled_rows_leave_many_labels_many(n_other):
+    squared = np.random.default_rng(0).chisquare(1, 3000)
+    found = root_mean_squared_error(squared, equal(3000), n_other)
+    assert found.high < 1.25 * found.value
+    assert error_rate(squared > 3, equal(3000), n_other).high < 0.15
+
+
+def test_rounding_does_not_leave_zero_to_one():
+    weight = np.full(60, (1 + 1e-15) / 60)
+    assert error_rate(np.ones(60), weight, MANY).value == 1

@@ -48,13 +48,19 @@ def check_classes(labels: np.ndarray, rows: Rows = None, missing_label: Any = No
     findings = []
     for mark in marks:
         text = quoted(mark) if isinstance(mark, str) else number_text(mark, "")
-        first = place(int(known[values.index(mark)]), rows)
+        marked = [at for at, value in enumerate(values) if _as_compared(value) == mark]
+        first = place(int(known[marked[0]]), rows)
         others = f"{n_classes} other {'class' if n_classes == 1 else 'classes'}"
         finding = marked_labels(
-            "unlabeled class", text, values.count(mark), len(values), first, "classification", others
+            "unlabeled class", text, len(marked), len(values), first, "classification", others
         )
         findings.append(finding._replace(stops=finding.stops or mark == -1))
     return [*findings, *more]
+
+
+def _as_compared(value: Any) -> Any:
+    """A number as the checks have it: integers that no float holds are rounded."""
+    return value if isinstance(value, str) else float(value)
 
 
 def _numbers_for_blanks(numbers: np.ndarray) -> list[str | float]:

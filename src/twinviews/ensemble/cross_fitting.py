@@ -49,6 +49,7 @@ def cross_fit(
     labeled: Mapping[str, Labeled],
     unlabeled: Mapping[str, np.ndarray],
     fold_of: np.ndarray,
+    bounds: tuple[float, float],
     n_threads: int,
     *,
     progress: bool = False,
@@ -100,24 +101,26 @@ def cross_fit(
             )
     rows_of = {scale: rows[:_ROWS_TO_COMPARE] for scale, rows in unlabeled.items()}
     shipped = [
-        like_the_folds(full[member], [fold[member] for fold in folds], rows_of[scale])
+        like_the_folds(full[member], [fold[member] for fold in folds], rows_of[scale], bounds)
         for member, scale in enumerate(scales)
     ]
     return CrossFit(names, scales, shipped, folds, held_out)
 
 
-def like_the_folds(full: Predictor, folds: Sequence[Predictor], rows: np.ndarray) -> Predictor:
+def like_the_folds(
+    full: Predictor, folds: Sequence[Predictor], rows: np.ndarray, bounds: tuple[float, float]
+) -> Predictor:
     """The fit on all labels or, if it is unlike the fits that were judged, the most central of those.
 
     A member is judged by its fits without a fold, and it is another fit that predicts. That one may
     have ended in a worse optimum, which no held-out label shows, but unlabeled rows do: there its
     distance from the mean of the folds' fits is compared with that of each fold's fit from the
-    mean of the other ones.
+    mean of the other ones. Predictions are clipped to the bounds, as they are in the ensemble.
     """
-    at_folds = np.array([fold(rows) for fold in folds])
+    at_folds = np.clip([fold(rows) for fold in folds], *bounds)
     mean = at_folds.mean(axis=0)
     # Leaving a fit out of the mean moves the mean away from it.
     off = np.square(at_folds - mean).sum(axis=(1, 2)) * (len(folds) / (len(folds) - 1)) ** 2
-    if np.square(full(rows) - mean).sum() <= _FARTHER * off.max():
+    if np.square(np.clip(full(rows), *bounds) - mean).sum() <= _FARTHER * off.max():
         return full
     return folds[int(off.argmin())]

@@ -9,6 +9,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from twinviews.ensemble.blending import (
+    SUREST,
     ClassBlend,
     blend_classes,
     blend_numbers,
@@ -138,8 +139,8 @@ def regression_ensemble(
 ) -> RegressionEnsemble:
     """Members fitted to one target, on standardised rows, and weighted."""
     fold_of = folds_of(labeled.Y, classes=False)
-    made = _cross_fit(labeled, specs, context, fold_of, n_threads, progress=progress)
     bounds = _bounds(labeled.Y[:, 0])
+    made = _cross_fit(labeled, specs, context, fold_of, bounds, n_threads, progress=progress)
     held_out, y = np.clip(made.held_out[:, :, 0], *bounds), labeled.Y[:, 0]
     weights = blend_numbers(held_out, y, labeled.weight)
     # The weights fit every label, so each fold is judged with weights from the labels outside it.
@@ -180,7 +181,8 @@ def classification_ensemble(
 ) -> ClassificationEnsemble:
     """Members fitted to all classes together, on standardised rows, and weighted."""
     fold_of = folds_of(labeled.Y, classes=True)
-    made = _cross_fit(labeled, specs, context, fold_of, n_threads, progress=progress)
+    bounds = (-SUREST, SUREST)
+    made = _cross_fit(labeled, specs, context, fold_of, bounds, n_threads, progress=progress)
     held_out, share = two_sided(made.held_out), class_shares(labeled.Y)
     blend = blend_classes(held_out, share, labeled.weight)
     # The blend fits every label, so each fold is judged by the blend of the labels outside it.
@@ -205,13 +207,14 @@ def _cross_fit(
     specs: Sequence[MemberSpec],
     context: MemberContext,
     fold_of: np.ndarray,
+    bounds: tuple[float, float],
     n_threads: int,
     *,
     progress: bool,
 ) -> CrossFit:
     on = {name: labeled.on(scale) for name, scale in context.scales.items()}
     unlabeled = {name: on_scale(scale, context.unlabeled) for name, scale in context.scales.items()}
-    return cross_fit(specs, on, unlabeled, fold_of, n_threads, progress=progress)
+    return cross_fit(specs, on, unlabeled, fold_of, bounds, n_threads, progress=progress)
 
 
 def _members(made: CrossFit, weights: np.ndarray, *, keep_folds: bool) -> tuple[Member, ...]:

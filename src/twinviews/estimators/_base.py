@@ -21,14 +21,14 @@ from twinviews.estimators._checks import check_choice, check_parameter, seed_fro
 from twinviews.estimators._ensemble import EnsembleFit, dense
 from twinviews.estimators._inputs import as_numbers, check_present_rows, open_arrays, open_dask
 from twinviews.estimators._method import Method, Problems, Solution
-from twinviews.estimators._questions import ask_about_data
+from twinviews.estimators._questions import ask_about_data, labels_as_given
 from twinviews.method.kernels import Kernel, find_kernel
 from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.tuning import PROBE_ROWS, SAMPLE_ROWS
 from twinviews.passes.first_pass import FirstPass, first_pass_of
 from twinviews.passes.labeled_rows import LabeledRows
 from twinviews.passes.scaling import SCALES, Scale
-from twinviews.passes.targets import as_array, check_missing_label
+from twinviews.passes.targets import check_missing_label
 from twinviews.tables import Block, Table
 from twinviews.tables.base import MappedTable, rows_per_block
 from twinviews.tables.engines import engine_of
@@ -65,7 +65,7 @@ class SemiSupervisedEstimator(BaseEstimator):
     _solution: Solution
     _unlabeled_sample: np.ndarray | None = None  # rows that members of an ensemble are fitted with
     _ensembles: list[Any] | None = None
-    _error_ends: tuple[float, ...] | None  # low and high of each target; None in older files
+    _error_ends: tuple[float, ...] | None = None  # low and high of each target; None in older files
 
     # --- what an algorithm provides -----------------------------------------------------------------
 
@@ -163,7 +163,7 @@ class SemiSupervisedEstimator(BaseEstimator):
             if engine_of(X) == "dask":
                 return self._fit_blocks(open_dask(self, X, y, X_unlabeled, sample_weight))
             table = open_arrays(self, X, y, X_unlabeled, sample_weight)
-            return self._fit_blocks(table, as_array(y))
+            return self._fit_blocks(table, labels_as_given(y, sample_weight))
 
     def _fit_blocks(self, table: Table, y: np.ndarray | None = None) -> Self:
         """The algorithm: two passes over the rows, then the labels; ``y`` is for naming rows."""

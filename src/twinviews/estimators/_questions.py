@@ -11,10 +11,11 @@ from sklearn.base import is_classifier
 from twinviews.data_checks import check_classes, check_inputs, check_numbers, warn_of
 from twinviews.method.landmarks import stack_rows
 from twinviews.passes.labeled_rows import LabeledRows
-from twinviews.passes.targets import read_classes, read_numbers
+from twinviews.passes.targets import as_array, missing_labels, read_numbers
 
-# Labeled rows that are looked at when columns are compared with the target.
-_MOST_ROWS = 2000
+# Labeled rows that are looked at when columns are compared with the target, and the most columns,
+# each counted once for every class: beyond it would take longer than many a fit.
+_MOST_ROWS, _MOST_COLUMNS = 500, 10_000
 
 
 def ask_about_data(model: Any, labeled: LabeledRows, y: np.ndarray | None) -> None:
@@ -32,10 +33,21 @@ def ask_about_data(model: Any, labeled: LabeledRows, y: np.ndarray | None) -> No
         else:
             warn_of(check_numbers(read_numbers(column, missing), names))
     X, first = stack_rows(list(labeled.X_parts))[:_MOST_ROWS], labeled.labels[:_MOST_ROWS, 0]
-    if not sparse.issparse(X):
-        goal = read_classes(first, missing).code if classes else read_numbers(first, missing)
-        known = np.flatnonzero(goal >= 0 if classes else ~np.isnan(goal))
-        warn_of(check_inputs(X[known], goal[known], _names(model), classes=classes))
+    if sparse.issparse(X) or X.shape[1] * len(getattr(model, "classes_", [0])) > _MOST_COLUMNS:
+        return
+    known = np.flatnonzero(~missing_labels(first, missing))
+    goal = first[known] if classes else read_numbers(first[known])
+    warn_of(check_inputs(X[known], goal, _names(model), classes=classes))
+
+
+def labels_as_given(y: Any, sample_weight: Any) -> np.ndarray:
+    """All labels in their places; a row of weight zero is absent, and so is its label."""
+    labels = as_array(y)
+    if sample_weight is None:
+        return labels
+    labels = labels.astype(object)
+    labels[np.broadcast_to(np.asarray(sample_weight, dtype=float), len(labels)) == 0] = None
+    return labels
 
 
 def _names(model: Any) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple, Self
@@ -11,6 +12,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state, indexable
 from sklearn.utils.parallel import Parallel, delayed
 
+from twinviews.data_checks import DataWarning
 from twinviews.evaluation.measures import error_rate, normalised_squared_error
 from twinviews.passes.targets import as_array, read_classes, read_numbers
 
@@ -159,6 +161,8 @@ def held_out_error(case: Case, table: LabeledTable, draw: LabelDraw, measure: Me
     if _missing_labels(estimator):
         rows = draw.rows(case.n_labels, case.n_unlabeled)
         y = table.labels(rows, case.n_labels)
-    estimator.fit(_safe_indexing(table.X, rows), y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # the same questions in every draw
+        estimator.fit(_safe_indexing(table.X, rows), y)
     predicted = estimator.predict(_safe_indexing(table.X, draw.test))
     return float(measure(table.y[draw.test], predicted))

@@ -69,7 +69,7 @@ def error_rate(wrong: np.ndarray, weight: np.ndarray, n_other: int) -> ErrorEsti
     The ends are quantiles of beta distributions (Clopper and Pearson 1934), which are valid also where
     no row was wrong.
     """
-    rate, m = float(weight @ wrong), effective_number(weight)
+    rate, m = float(np.clip(weight @ wrong, 0, 1)), effective_number(weight)  # rounding leaves 0 to 1
     if not np.isfinite(rate):
         return UNKNOWN
     between = _BETWEEN_FITS**2 * rate / (1 - rate) if rate < 1 else 0.0
@@ -105,4 +105,5 @@ def effective_number(weight: np.ndarray) -> float:
 
 
 def _chance(m: float, n_other: int) -> float:
-    return 1 / m + (1 / n_other if n_other else 0.0)
+    """Of both samples, where the rows to come are as many as the labels or more: others follow them."""
+    return 1 / m + (1 / max(n_other, m) if n_other else 0.0)

@@ -68,16 +68,10 @@ class MissingWords:
 
 
 def _written(word: str) -> list[str]:
-    """The word and, of a number, other ways to write it: -1 is also -1.0, and -999,9 also -999.90."""
-    if re.fullmatch(r"[+-]?\d+([.,]\d+)?", word) is None:
+    """The word and, of a whole number, other ways to write it: -1 is also -1.0 and -1,00."""
+    if re.fullmatch(r"[+-]?\d+", word) is None:
         return [word]
-    whole, _, decimals = word.replace(",", ".").partition(".")
-    decimals = decimals.rstrip("0")
-    forms = [whole] if decimals == "" else []
-    forms += [
-        whole + sign + decimals + more for sign in ".," for more in ("", "0", "00") if decimals + more
-    ]
-    return [word, *forms]
+    return [word, *(f"{word}{sign}{zeros}" for sign in ".," for zeros in ("0", "00"))]
 
 
 @dataclass(frozen=True)
