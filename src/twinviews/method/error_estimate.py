@@ -7,8 +7,8 @@ the logarithm, s is shrunk towards what is usual, and with few labels, among whi
 are rarely found, it is taken as larger. To this comes the difference between the fits that were
 judged and the one that predicts.
 
-The constants were chosen on the development half of the contest's sets, so that 90% intervals hold
-the true error in 90% of the fits; ``benchmarks/honesty.py`` measures that on all sets.
+The constants were chosen on four draws of the contest's regression sets, so that 90% intervals hold
+the true error in 90% of the fits; ``benchmarks/honesty.py`` measures how often they do.
 """
 
 from __future__ import annotations
