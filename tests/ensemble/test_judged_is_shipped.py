@@ -101,6 +101,8 @@ def test_weights_of_a_fold_are_by_the_labels_outside_it(monkeypatch):
         rows = ensemble.fold_of != fold
         weight = problem.weight[rows] / problem.weight[rows].sum()
         assert_allclose(weights, blend_numbers(held_out[:, rows], problem.Y[rows, 0], weight))
+    shipped = [member.weight for member in ensemble.members]
+    assert_allclose(shipped, ensemble.fold_weights.mean(axis=0))
 
 
 def test_intervals_are_those_of_the_fits_and_weights_without_a_fold():

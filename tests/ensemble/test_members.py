@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import check_grad, minimize
 from scipy.spatial.distance import pdist
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 
 from twinviews.ensemble import gaussian_process as column_widths
 from twinviews.ensemble.anchor_graph import AnchorGraph, Anchors, centres_of
@@ -126,16 +126,19 @@ def test_the_learned_metric_finds_the_column_that_matters():
     assert max(errors[1:]) < 0.5 * errors[0]
 
 
-def test_the_likelihood_and_its_gradient():
+@pytest.mark.parametrize(
+    ("name", "kernel_of"), [("gaussian", RBF), ("matern32", lambda widths: Matern(widths, nu=1.5))]
+)
+def test_the_likelihood_and_its_gradient(name, kernel_of):
     labeled, _ = few(n=30, D=4, t=2)
     share = 1 / (30 * np.append(np.full(29, 0.9 / 29), 0.1))
     logs = np.array([0.3, -1.0, 0.1, -0.5, -1.5, 0.4])
-    loss = lambda point: negative_log_likelihood(point, labeled.X, labeled.Y, share)  # noqa: E731
+    loss = lambda point: negative_log_likelihood(point, labeled.X, labeled.Y, share, name)  # noqa: E731
     assert check_grad(lambda p: loss(p)[0], lambda p: loss(p)[1], logs) < 1e-4
     ones = np.ones(30)
-    kernel = ConstantKernel(np.exp(0.3)) * RBF(np.exp(-logs[2:])) + WhiteKernel(np.exp(-1.0))
+    kernel = ConstantKernel(np.exp(0.3)) * kernel_of(np.exp(-logs[2:])) + WhiteKernel(np.exp(-1.0))
     theirs = GaussianProcessRegressor(kernel, optimizer=None).fit(labeled.X, labeled.Y)
-    ours, _ = negative_log_likelihood(logs, labeled.X, labeled.Y, ones)
+    ours, _ = negative_log_likelihood(logs, labeled.X, labeled.Y, ones, name)
     constant = 30 * np.log(2 * np.pi)  # of two targets, half each
     assert_allclose(ours + constant, -theirs.log_marginal_likelihood_value_, rtol=1e-9)
 
@@ -150,17 +153,22 @@ def test_widths_are_those_of_a_gaussian_process():
     assert np.mean((member(fresh.X) - fresh.Y) ** 2) < 0.05
 
 
-def test_a_process_at_given_numbers_is_that_of_scikit_learn(monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "kernel_of"), [("gaussian", RBF), ("matern32", lambda widths: Matern(widths, nu=1.5))]
+)
+def test_a_process_at_given_numbers_is_that_of_scikit_learn(name, kernel_of, monkeypatch):
     """Noise goes by the weight of a row, and labels are brought to mean 0 and variance 1."""
     labeled, unlabeled = few(n=30, t=2)
     weight = np.random.default_rng(0).uniform(0.5, 2, 30)
     labeled = labeled._replace(Y=7 * labeled.Y + [3.0, -40.0], weight=weight / weight.sum())
     inverse_widths = np.array([1.5, 0.5, 0.2])
-    monkeypatch.setattr(column_widths, "_most_likely", lambda problem: (2.0, 0.3, inverse_widths))
-    (member,) = ColumnWidths().fit(labeled, unlabeled)
+    monkeypatch.setattr(column_widths, "_most_likely", lambda *_: (2.0, 0.3, inverse_widths))
+    (member,) = ColumnWidths(name).fit(labeled, unlabeled)
     mean = labeled.weight @ labeled.Y
     theirs = GaussianProcessRegressor(
-        ConstantKernel(2.0) * RBF(1 / inverse_widths), alpha=0.3 / (30 * labeled.weight), optimizer=None
+        ConstantKernel(2.0) * kernel_of(1 / inverse_widths),
+        alpha=0.3 / (30 * labeled.weight),
+        optimizer=None,
     ).fit(labeled.X, labeled.Y - mean)
     assert_allclose(member(unlabeled), theirs.predict(unlabeled) + mean, rtol=1e-8, atol=1e-8)
 
@@ -175,7 +183,7 @@ def test_units_of_labels_do_not_matter_to_widths_and_constant_labels_are_the_con
 
 
 def test_no_common_width_is_as_likely_as_the_widths_found():
-    """A normal prior about the best common width counts a little against widths that differ."""
+    """A normal prior below the best common width counts a little against widths that differ."""
     labeled, unlabeled = few(n=60, D=3)
     (member,) = ColumnWidths().fit(labeled, unlabeled)
     Y = (labeled.Y - labeled.Y.mean()) / labeled.Y.std()
@@ -193,12 +201,12 @@ def test_no_common_width_is_as_likely_as_the_widths_found():
     common = [loss(np.full(3, log_width)) for log_width in grid]
     centre = grid[np.argmin(common)]
     found = np.log(member.metric.L)
-    prior = 0.05 * np.square(found - centre).sum()
-    assert loss(found) + prior < min(common) - 5
+    prior = lambda logs: 0.1 * np.square(logs - (centre - 0.5)).sum()  # noqa: E731
+    assert loss(found) + prior(found) < min(common) - 5
     for d in range(3):  # and a step of one width either way is no better
         for step in (-0.3, 0.3):
             moved = found + step * np.eye(3)[d]
-            assert loss(found) + prior < loss(moved) + 0.05 * np.square(moved - centre).sum() + 1e-2
+            assert loss(found) + prior(found) < loss(moved) + prior(moved) + 1e-2
 
 
 def test_widths_are_searched_along_the_gradient_and_held_to_a_common_one():
@@ -206,8 +214,8 @@ def test_widths_are_searched_along_the_gradient_and_held_to_a_common_one():
     problem = column_widths._Problem(labeled.X, labeled.Y, np.ones(20))
     common, each = np.array([0.3, -1.0, -0.4]), np.array([0.3, -1.0, -0.4, 0.2, -0.9])
     for loss, at, besides in (
-        (column_widths._common_width_loss, common, (problem,)),
-        (column_widths._loss, each, (problem, -0.4)),
+        (column_widths._common_width_loss, common, (problem, "gaussian")),
+        (column_widths._loss, each, (problem, "gaussian", -0.4)),
     ):
         error = check_grad(
             lambda p, f=loss, g=besides: f(p, *g)[0], lambda p, f=loss, g=besides: f(p, *g)[1], at
@@ -215,10 +223,10 @@ def test_widths_are_searched_along_the_gradient_and_held_to_a_common_one():
         assert error < 1e-4
     together = np.append(common[:2], np.full(3, -0.4))
     likelihood = negative_log_likelihood(together, *problem)[0]
-    assert column_widths._common_width_loss(common, problem)[0] == likelihood
-    assert column_widths._loss(together, problem, -0.4)[0] == likelihood
-    apart = column_widths._loss(each, problem, -0.4)[0] - negative_log_likelihood(each, *problem)[0]
-    assert_allclose(apart, 0.05 * (0.6**2 + 0.5**2))
+    assert column_widths._common_width_loss(common, problem, "gaussian")[0] == likelihood
+    assert column_widths._loss(together, problem, "gaussian", -0.4)[0] == likelihood
+    loss = column_widths._loss(each, problem, "gaussian", -0.4)[0]
+    assert_allclose(loss - negative_log_likelihood(each, *problem)[0], 0.1 * (0.6**2 + 0.5**2))
 
 
 def test_a_kernel_that_is_singular_to_rounding_is_as_unlikely_as_can_be():
@@ -512,7 +520,8 @@ def test_numbers_are_weighed_by_least_squares_held_to_the_start():
 
     def loss(shares):
         return (
-            weight @ np.square(y - shares @ held_out) + 0.1 * spread * np.square(shares - start).sum()
+            weight @ np.square(y - shares @ held_out)
+            + 15 / 25 * spread * np.square(shares - start).sum()
         )
 
     whole = {"type": "eq", "fun": lambda shares: shares.sum() - 1}

@@ -10,10 +10,9 @@ from scipy.special import log_softmax
 
 # Classification: starting weights fall by e for each tenth by which a loss exceeds the least one.
 _SHARPNESS = 10.0
-# Regression: how strongly weights are held near the starting weights, in units of the labels.
-_PRIOR = 0.1
-# Classification: how many labels the starting weights count as.
-_PRIOR_LABELS = 3.0
+# How many labels the starting weights count as: of numbers, with the variance of the labels, and of
+# classes.
+_PRIOR_NUMBERS, _PRIOR_CLASSES = 15.0, 3.0
 _EM_STEPS = 200
 # Members below this share of the largest weight are dropped: they predict as slowly as the others.
 _LEAST_SHARE = 0.01
@@ -57,10 +56,11 @@ def blend_numbers(held_out: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np
         return start
     J, root = len(start), np.sqrt(weight)
     # Least squares with added rows: some pull towards the start, one makes the sum equal to one.
-    pull, firm = np.sqrt(_PRIOR * spread), 1e3 * np.sqrt(spread)
+    pull, firm = np.sqrt(_PRIOR_NUMBERS / len(y) * spread), 1e3 * np.sqrt(spread)
     A = np.vstack([(root * held_out).T, pull * np.eye(J), np.full((1, J), firm)])
     b = np.concatenate([root * y, pull * start, [firm]])
-    return _without_the_least(nnls(A, b, maxiter=100 * J)[0])
+    weights = nnls(A, b, maxiter=100 * J)[0]
+    return np.asarray(weights / weights.sum())
 
 
 class ClassBlend(NamedTuple):
@@ -87,9 +87,9 @@ def blend_classes(held_out: np.ndarray, share: np.ndarray, weight: np.ndarray) -
     weights = start
     for _ in range(_EM_STEPS):
         part = weights[:, None] * of_label
-        weights = m * ((part / part.sum(axis=0)) @ weight) + _PRIOR_LABELS * start
+        weights = m * ((part / part.sum(axis=0)) @ weight) + _PRIOR_CLASSES * start
         weights /= weights.sum()
-    weights = _without_the_least(weights)
+    weights = without_the_least(weights)
     log_p = np.log(np.einsum("j,jmk->mk", weights, p) + LEAST_PROBABILITY)
     return ClassBlend(weights, sureness, _likeliest_factor(log_p, share, weight)[0])
 
@@ -123,6 +123,7 @@ def _likeliest_factor(scores: np.ndarray, share: np.ndarray, weight: np.ndarray)
     return float(np.exp(found.x)), float(found.fun)
 
 
-def _without_the_least(weights: np.ndarray) -> np.ndarray:
+def without_the_least(weights: np.ndarray) -> np.ndarray:
+    """The weights without the smallest, again with a sum of one."""
     kept = np.where(weights >= _LEAST_SHARE * weights.max(), weights, 0)
     return np.asarray(kept / kept.sum())

@@ -29,6 +29,8 @@ def _for_numbers(context: MemberContext) -> list[MemberSpec]:
         kernels = ("gaussian", "laplace")
         specs += [MemberSpec(scale, MetricRidges(kernel, 2.0, D)) for kernel in kernels]
         specs += _smooth(scale, D)
+        if D <= MOST_COLUMNS_FOR_WIDTHS:
+            specs.append(MemberSpec(scale, ColumnWidths("matern32")))
     return specs
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from twinviews._system.progress_bar import progress_bar
 from twinviews._system.threads import map_in_order
-from twinviews.ensemble.member import Labeled, MemberSpec, Predictor, class_codes
+from twinviews.ensemble.member import Labeled, MemberSpec, Predictor, RecipeWithStarts, class_codes
 
 # With few labels, leaving out a large fold would cost accuracy and widen the intervals.
 _FOLDS_OF_FEW, _FEW, _FOLDS = 10, 250, 5
@@ -49,20 +49,28 @@ def cross_fit(
     labeled: Mapping[str, Labeled],
     unlabeled: Mapping[str, np.ndarray],
     fold_of: np.ndarray,
+    learned: np.ndarray,
     bounds: tuple[float, float],
     n_threads: int,
     *,
     progress: bool = False,
 ) -> CrossFit:
-    """All members fitted, and their predictions of the rows of the fold that was left out."""
+    """All members fitted, and their predictions of the rows of the fold that was left out.
+
+    ``learned`` (m,) says which rows are learned from; the others are predicted only.
+    """
     n_folds = int(fold_of.max()) + 1
 
-    def fit(job: tuple[MemberSpec, int]) -> list[Predictor]:
-        (scale, recipe, _), fold = job
-        rows = labeled[scale]
-        if fold < n_folds:
-            rows = rows.take(np.flatnonzero(fold_of != fold))
-        made = recipe.fit(rows, unlabeled[scale])
+    def fit(job: tuple[int, int]) -> list[Predictor]:
+        number, fold = job
+        scale, recipe, _ = specs[number]
+        rows, chosen = labeled[scale], learned & (fold_of != fold)
+        if not chosen.all():
+            rows = rows.take(np.flatnonzero(chosen))
+        if fold == n_folds and isinstance(recipe, RecipeWithStarts):
+            made = recipe.fit_after(rows, unlabeled[scale], [fitted[number, k] for k in range(n_folds)])
+        else:
+            made = recipe.fit(rows, unlabeled[scale])
         if len(made) != len(recipe.names):
             raise ValueError(
                 f"The recipe of {', '.join(recipe.names)} made {len(made)} members for "
@@ -70,22 +78,23 @@ def cross_fit(
             )
         return made
 
-    jobs = [(spec, fold) for spec in specs for fold in range(n_folds + 1)]
-    threaded = [number for number, (spec, _) in enumerate(jobs) if spec.in_threads]
-    fitted = {}
-    with progress_bar(len(jobs), progress, unit="fits") as bar:
-        results = map_in_order(fit, [jobs[number] for number in threaded], n_threads)
-        for number, made in zip(threaded, results, strict=True):
-            fitted[number] = made
-            bar.update()
-        for number, job in enumerate(jobs):
-            if number not in fitted:
-                fitted[number] = fit(job)
+    fitted: dict[tuple[int, int], list[Predictor]] = {}  # by specification and fold
+    with progress_bar(len(specs) * (n_folds + 1), progress, unit="fits") as bar:
+        # The fits on all labels come last: some start from those without a fold.
+        for folds_now in (range(n_folds), [n_folds]):
+            jobs = [(number, fold) for number in range(len(specs)) for fold in folds_now]
+            threaded = [job for job in jobs if specs[job[0]].in_threads]
+            for job, made in zip(threaded, map_in_order(fit, threaded, n_threads), strict=True):
+                fitted[job] = made
                 bar.update()
-    by_fold: list[list[Predictor]] = [[] for _ in range(n_folds + 1)]
-    for number, (_, fold) in enumerate(jobs):
-        by_fold[fold] += fitted[number]
-    *folds, full = by_fold
+            for job in jobs:
+                if job not in fitted:
+                    fitted[job] = fit(job)
+                    bar.update()
+    *folds, full = [
+        [predictor for number in range(len(specs)) for predictor in fitted[number, fold]]
+        for fold in range(n_folds + 1)
+    ]
     members = [(name, spec.scale) for spec in specs for name in spec.recipe.names]
     names, scales = zip(*members, strict=True)
     held_out = np.empty((len(full), *next(iter(labeled.values())).Y.shape))

@@ -15,10 +15,12 @@ from twinviews.ensemble.blending import (
     blend_numbers,
     class_log_mixture,
     two_sided,
+    without_the_least,
 )
 from twinviews.ensemble.cross_fitting import CrossFit, cross_fit, folds_of
 from twinviews.ensemble.learned_metric import InMetric
 from twinviews.ensemble.member import Labeled, MemberContext, MemberSpec, Predictor
+from twinviews.ensemble.outlying_labels import are_alike, far_labels, is_better_without
 from twinviews.ensemble.scales import on_scale
 from twinviews.method.uncertainty import class_shares
 from twinviews.passes.scaling import Scale, Scaling
@@ -27,6 +29,8 @@ from twinviews.passes.scaling import Scale, Scaling
 LEAST_LABELS = 25
 # Members are fitted to at most this many labels: for most, time grows with their cube.
 MOST_LABELS = 1000
+# How often labels that are far from their predictions are looked for.
+_MOST_ROUNDS = 3
 # Unlabeled rows for scales, gradients and graphs.
 UNLABELED_ROWS = 3000
 
@@ -85,6 +89,8 @@ class RegressionEnsemble(Ensemble):
     fold_of: Annotated[np.ndarray, "m", "int64", "< f"]
     # Weights from the labels outside each fold; None in files of the preview: those of the members.
     fold_weights: Annotated[np.ndarray, "f j", ">= 0"] | None = None
+    # Labels so far from what all others predict that the fit was made without them.
+    outlying: Annotated[np.ndarray, "o", "int64", "< m"] | None = None
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         """(rows, 1)"""
@@ -139,29 +145,63 @@ def regression_ensemble(
 ) -> RegressionEnsemble:
     """Members fitted to one target, on standardised rows, and weighted."""
     fold_of = folds_of(labeled.Y, classes=False)
-    bounds = _bounds(labeled.Y[:, 0])
-    made = _cross_fit(labeled, specs, context, fold_of, bounds, n_threads, progress=progress)
+    nothing = np.zeros(len(fold_of), bool)
+    found, left_out = _weighted(labeled, specs, context, fold_of, nothing, n_threads, progress), nothing
+    for _ in range(_MOST_ROUNDS):
+        residual = labeled.Y[:, 0] - found.held_out[:, 0]
+        far = far_labels(residual, labeled.weight)
+        if not far.any() or (far == left_out).all() or are_alike(labeled.X, far):
+            break
+        without = _weighted(labeled, specs, context, fold_of, far, n_threads, progress)
+        after = labeled.Y[:, 0] - without.held_out[:, 0]
+        # Labels that were far from a spoiled fit only come back; others must be worth leaving out.
+        if (far > left_out).any() and not is_better_without(residual, after, labeled.weight):
+            break
+        found, left_out = without, far
+    return found
+
+
+def _weighted(
+    labeled: Labeled,
+    specs: Sequence[MemberSpec],
+    context: MemberContext,
+    fold_of: np.ndarray,
+    left_out: np.ndarray,
+    n_threads: int,
+    progress: bool,
+) -> RegressionEnsemble:
+    """Members fitted to the labels that are not left out, and weighted by these."""
+    learned = ~left_out
+    bounds = _bounds(labeled.Y[learned, 0])
+    made = _cross_fit(labeled, specs, context, fold_of, bounds, learned, n_threads, progress)
     held_out, y = np.clip(made.held_out[:, :, 0], *bounds), labeled.Y[:, 0]
-    weights = blend_numbers(held_out, y, labeled.weight)
-    # The weights fit every label, so each fold is judged with weights from the labels outside it.
-    kept = held_out[weights > 0]
-    fold_weights = np.array(
-        [blend_numbers(kept[:, rows], y[rows], weight) for rows, weight in _outside(fold_of, labeled)]
+    # Each fold is judged with weights from the labels outside it; the mean of these weights predicts.
+    by_fold = np.array(
+        [
+            blend_numbers(held_out[:, rows], y[rows], weight)
+            for rows, weight in _outside(fold_of, labeled, learned)
+        ]
     )
+    weights = without_the_least(by_fold.mean(axis=0))
+    kept = weights > 0
+    fold_weights = by_fold[:, kept] / by_fold[:, kept].sum(axis=1, keepdims=True)
     return RegressionEnsemble(
         context.scales,
         _members(made, weights, keep_folds=True),
         bounds=bounds,
-        held_out=np.einsum("mj,jm->m", fold_weights[fold_of], kept)[:, None],
+        held_out=np.einsum("mj,jm->m", fold_weights[fold_of], held_out[kept])[:, None],
         fold_of=fold_of,
         fold_weights=fold_weights,
+        outlying=np.flatnonzero(left_out) if left_out.any() else None,
     )
 
 
-def _outside(fold_of: np.ndarray, labeled: Labeled) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """For each fold, the rows outside it and their weights, which sum to one."""
+def _outside(
+    fold_of: np.ndarray, labeled: Labeled, learned: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """For each fold, the rows outside it that are learned from and their weights, which sum to one."""
     for fold in range(int(fold_of.max()) + 1):
-        rows = np.flatnonzero(fold_of != fold)
+        rows = np.flatnonzero((fold_of != fold) & learned)
         yield rows, labeled.weight[rows] / labeled.weight[rows].sum()
 
 
@@ -182,12 +222,13 @@ def classification_ensemble(
     """Members fitted to all classes together, on standardised rows, and weighted."""
     fold_of = folds_of(labeled.Y, classes=True)
     bounds = (-SUREST, SUREST)
-    made = _cross_fit(labeled, specs, context, fold_of, bounds, n_threads, progress=progress)
+    everything = np.ones(len(fold_of), bool)
+    made = _cross_fit(labeled, specs, context, fold_of, bounds, everything, n_threads, progress)
     held_out, share = two_sided(made.held_out), class_shares(labeled.Y)
     blend = blend_classes(held_out, share, labeled.weight)
     # The blend fits every label, so each fold is judged by the blend of the labels outside it.
     log_p = np.empty_like(share)
-    for fold, (rows, weight) in enumerate(_outside(fold_of, labeled)):
+    for fold, (rows, weight) in enumerate(_outside(fold_of, labeled, everything)):
         without = blend_classes(held_out[:, rows], share[rows], weight)
         log_p[fold_of == fold] = class_log_mixture(held_out[:, fold_of == fold], without)
     kept = np.flatnonzero(blend.weights > 0)
@@ -208,13 +249,13 @@ def _cross_fit(
     context: MemberContext,
     fold_of: np.ndarray,
     bounds: tuple[float, float],
+    learned: np.ndarray,
     n_threads: int,
-    *,
     progress: bool,
 ) -> CrossFit:
     on = {name: labeled.on(scale) for name, scale in context.scales.items()}
     unlabeled = {name: on_scale(scale, context.unlabeled) for name, scale in context.scales.items()}
-    return cross_fit(specs, on, unlabeled, fold_of, bounds, n_threads, progress=progress)
+    return cross_fit(specs, on, unlabeled, fold_of, learned, bounds, n_threads, progress=progress)
 
 
 def _members(made: CrossFit, weights: np.ndarray, *, keep_folds: bool) -> tuple[Member, ...]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, NamedTuple, Protocol
+from typing import Annotated, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -68,6 +68,15 @@ class Recipe(Protocol):
     def names(self) -> tuple[str, ...]: ...
 
     def fit(self, labeled: Labeled, unlabeled: np.ndarray) -> list[Predictor]: ...
+
+
+@runtime_checkable
+class RecipeWithStarts(Recipe, Protocol):
+    """A recipe whose search may end in a poor optimum: on all labels, it can start from other fits."""
+
+    def fit_after(
+        self, labeled: Labeled, unlabeled: np.ndarray, folds: Sequence[Sequence[Predictor]]
+    ) -> list[Predictor]: ...
 
 
 class MemberSpec(NamedTuple):

@@ -1,0 +1,133 @@
+"""Labels far from what all others predict do not decide the fit, and labels that are right stay in it."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import mannwhitneyu
+
+from twinviews import XNVRegressor, load_model, save_model
+from twinviews.ensemble.outlying_labels import are_alike, far_labels, is_better_without
+
+m = 100
+EQUAL = np.full(m, 1 / m)
+
+
+def smooth_table(seed=0, N=600, n=m):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(N, 4))
+    y = np.sin(X[:, 0]) + 0.5 * X[:, 1] + 0.1 * random.normal(size=N)
+    return X, y, np.where(np.arange(N) < n, y, np.nan)
+
+
+def error_of(model, X, y):
+    return float(np.sqrt(np.mean(np.square(model.predict(X[m:]) - y[m:]))))
+
+
+# --- which labels are far ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("noise", ["normal", "uniform", "logistic"])
+def test_errors_of_one_kind_have_no_far_ones(noise):
+    for seed in range(200):
+        residual = getattr(np.random.default_rng(seed), noise)(size=m)
+        assert not far_labels(residual, EQUAL).any()
+
+
+def test_slips_are_found_whatever_the_unit_and_the_sign():
+    residual = np.random.default_rng(0).normal(size=m)
+    residual[[3, 60]] = [40.0, -200.0]
+    for factor in (1.0, -1.0, 1e6, 1e-6):
+        assert_array_equal(np.flatnonzero(far_labels(factor * residual, EQUAL)), [3, 60])
+
+
+def test_far_labels_that_are_many_or_do_not_decide_are_no_slips():
+    residual = np.random.default_rng(0).normal(size=m)
+    residual[0] = 7.0  # far, and with a third of the squares
+    assert not far_labels(residual, EQUAL).any()
+    residual[:11] = 100.0
+    assert not far_labels(residual, EQUAL).any()
+    assert not far_labels(np.zeros(m), EQUAL).any()
+
+
+def test_the_fit_without_must_be_clearly_better_for_the_others():
+    rest = np.random.default_rng(0).normal(size=m)
+    rest[0] = 50.0
+    spoiled = 2 * rest
+    spoiled[0] = 50.0
+    assert is_better_without(spoiled, rest, EQUAL)
+    assert not is_better_without(rest, rest, EQUAL)
+    assert not is_better_without(rest, spoiled, EQUAL)
+
+
+def test_far_labels_that_are_predicted_with_the_help_of_each_other_stay():
+    rest = np.random.default_rng(0).normal(size=m)
+    rest[:5] = 50.0
+    spoiled = 2 * rest
+    spoiled[:5] = 20.0
+    assert not is_better_without(spoiled, rest, EQUAL)
+
+
+def test_rows_are_alike_by_a_rank_sum_test():
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        X = np.round(3 * random.normal(size=(m, 5)))  # with ties
+        far = random.permutation(m) < 6
+        p = [
+            mannwhitneyu(x[far], x[~far], use_continuity=False, method="asymptotic").pvalue for x in X.T
+        ]
+        assert are_alike(X, far) == (min(p) < 0.01 / 5)
+    X[far, 2] = X[:, 2].max() + 1
+    assert are_alike(X, far)
+
+
+# --- through the estimator --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda y: np.where(np.arange(m) == 17, 1e6, y),
+        lambda y: np.where(np.arange(m) == 17, -1e3, y),
+        lambda y: np.where(np.arange(m) % 33 == 5, 100 * y + 50, y),
+        lambda y: np.where(np.arange(m) % 20 == 5, y + 8 * np.sign(y), y),
+    ],
+    ids=["a total", "a blank mark", "slips of the decimal sign", "one in twenty, moved"],
+)
+def test_wild_labels_do_not_decide_the_rest(spoil):
+    X, y, labels = smooth_table()
+    clean = XNVRegressor(random_state=0).fit(X, labels)
+    wild = labels.copy()
+    wild[:m] = spoil(labels[:m])
+    with pytest.warns(UserWarning):
+        model = XNVRegressor(random_state=0).fit(X, wild)
+    assert error_of(model, X, y) < 1.25 * error_of(clean, X, y)
+    changed = np.sort(wild[:m][wild[:m] != y[:m]])
+    (ensemble,), (problem,) = model._ensembles, model._solution.problems
+    assert_allclose(np.sort(problem.Y[ensemble.outlying, 0]), changed)
+    # They count as errors: what is told is the error on labels such as these.
+    assert model.cv_error_ > np.sqrt(np.mean(np.square(wild[:m] - y[:m]))) * 0.9
+    low, high = model.predict_interval(X[m:], coverage=0.9).T
+    assert np.mean((low <= y[m:]) & (y[m:] <= high)) > 0.85
+    assert np.mean(high - low) < 8 * error_of(clean, X, y)
+
+
+def test_rows_of_a_rare_kind_stay_in_the_fit():
+    """A jump for one row in 14: far from what the other rows predict, and right."""
+    X, y, _ = smooth_table()
+    y = np.where(X[:, 2] > 1.5, y - 20, y)
+    labels = np.where(np.arange(len(y)) < m, y, np.nan)
+    assert 4 <= np.sum(y[:m] < -15) <= 10
+    model = XNVRegressor(random_state=0).fit(X, labels)
+    assert model._ensembles[0].outlying is None
+
+
+def test_a_saved_model_remembers_what_it_has_not_learned_from(tmp_path):
+    X, _, labels = smooth_table()
+    labels[17] = 1e4
+    with pytest.warns(UserWarning):
+        model = XNVRegressor(random_state=0).fit(X, labels)
+    save_model(model, tmp_path / "model.twinviews")
+    again = load_model(tmp_path / "model.twinviews")
+    assert_array_equal(again._ensembles[0].outlying, model._ensembles[0].outlying)
+    assert_array_equal(again.predict(X), model.predict(X))
+    assert_array_equal(again.predict_interval(X), model.predict_interval(X))
