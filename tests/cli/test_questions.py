@@ -36,7 +36,6 @@ def with_labels(**spoiled):
     return labels
 
 
-@pytest.mark.filterwarnings("ignore:The number of unique classes")  # says scikit-learn, and is right
 def test_numbers_with_strange_spellings_stop(tmp_path):
     spoiled = with_labels(row_3="<15", row_6="20.1*", row_10="19.2 MJ/kg", row_21="tbd")
     found = fit(tmp_path, spoiled)

@@ -224,7 +224,8 @@ def test_what_the_user_names_as_missing_is_no_finding():
     assert check_classes(classes, missing_label=-1) == []
     words = np.array([*map(str, HONEST), "tbd", "nan"], object)
     assert [one.check for one in check_classes(words, missing_label="nan")] == ["text among numbers"]
-    assert [one.check for one in check_classes(words, missing_label="tbd")] == ["unlabeled class"]
+    asked = [one.check for one in check_classes(words, missing_label="tbd")]
+    assert asked == ["unlabeled class", "a class for each label"]
 
 
 def test_warnings_are_of_their_own_class_and_point_at_the_user():

@@ -27,6 +27,9 @@ from twinviews.passes.targets import missing_labels
 _NEVER_A_NAME = frozenset(["", "?", "nan", "<na>", "nat", "n/a", "null", "#n/a"])
 
 
+_FEWEST_LABELS = 20
+
+
 def check_classes(labels: np.ndarray, rows: Rows = None, missing_label: Any = None) -> list[Finding]:
     """What is strange in class labels; None, NaN and ``missing_label`` are rows without a label.
 
@@ -44,6 +47,7 @@ def check_classes(labels: np.ndarray, rows: Rows = None, missing_label: Any = No
         marks, more = _numbers_for_blanks(numbers), ratings(numbers, "classes", "regression")
     else:
         return []
+    more += [] if more and more[-1].stops else _a_class_for_each_label(values, known, rows)
     n_classes = len(set(values)) - 1
     findings = []
     for mark in marks:
@@ -99,6 +103,31 @@ def _spelled_in_two_ways(values: Sequence[str]) -> list[Finding]:
             message,
             "Write one class in one way, for example as name.strip().lower().",
             "Write one class in one way in the table.",
+        )
+    ]
+
+
+def _a_class_for_each_label(values: Sequence[Any], known: np.ndarray, rows: Rows) -> list[Finding]:
+    """Labels that are nearly all different: names of rows, free text, or measurements."""
+    n_labels, counts = len(values), Counter(values)
+    alone = [at for at, value in enumerate(values) if counts[value] == 1]
+    if n_labels < _FEWEST_LABELS or 2 * len(alone) <= n_labels:
+        return []
+    first = values[alone[0]]
+    text = quoted(first) if isinstance(first, str) else number_text(float(first), "")
+    message = (
+        f"{len(alone):,} of {n_labels:,} labels are classes with one row each, such as {text} "
+        f"({place(int(known[alone[0]]), rows)}): an id, free text, or numbers that were measured? "
+        f"Nothing can be learned of a class from one row."
+    )
+    return [
+        Finding(
+            "a class for each label",
+            message,
+            "Use another column, join classes, or use a regressor for numbers.",
+            "Name another column, join classes, or say --task regression for numbers; --task "
+            "classification if these are classes.",
+            stops=True,
         )
     ]
 
