@@ -45,7 +45,7 @@ def classes(error=0.12, ends=(0.08, 0.17), auc=0.9, log_loss=0.31, n=150):
         (numbers(np.nan, (np.nan, np.nan)), "unknown, as some label alone decides what is learned"),
         (
             numbers(0.0, (np.nan, np.nan), np.nan),
-            "0 (root mean squared error, cross-validated); all labels are the same",
+            "unknown, as all labels are the same",
         ),
         (
             classes(),

@@ -34,8 +34,22 @@ def check_numbers(y: np.ndarray, rows: Rows = None, missing_label: Any = None) -
         others = f"numbers from {range_text(y[known])}"
         mark = number_text(value, "")
         findings.append(marked_labels("blank mark", mark, count, n_labels, first, "regression", others))
+    if n_labels >= _FEWEST_LABELS and len(np.unique(y[known])) == 1:
+        return [*findings, _constant(float(y[known[0]]), n_labels)]
     far = _far_label(y[known], known, rows) if len(known) >= _FEWEST_LABELS else []
     return [*findings, *far, *ratings(y[known], "numbers", "classification")]
+
+
+def _constant(value: float, n_labels: int) -> Finding:
+    text = number_text(value)
+    return Finding(
+        "one value",
+        f"All {n_labels:,} labels are {text}: nothing tells one row from another, and {text} will be "
+        f"predicted for every row.",
+        "Give labels that differ, or another target.",
+        "Give labels that differ, or name another column with --target.",
+        command_line_only=True,  # in a program that fits many targets, one of them may be so
+    )
 
 
 def _far_label(labels: np.ndarray, known: np.ndarray, rows: Rows) -> list[Finding]:

@@ -73,7 +73,7 @@ class ToldError(NamedTuple):
             return []
         r2 = self.others["r2"]
         if not np.isfinite(r2):
-            return ["all labels are the same"]
+            return []
         verdict = "" if r2 > 0 else ": no better than always saying the mean"
         if not self.too_few_labels:
             return [f"{_R2} {r2:.2f}{verdict}"]
@@ -84,6 +84,8 @@ class ToldError(NamedTuple):
         """Empty if it is known."""
         if not np.isfinite(self.error.value):
             return ", as some label alone decides what is learned"
+        if np.isnan(self.others.get("r2", 0.0)):
+            return ", as all labels are the same"
         if not self.is_rate and self.error.high > _HOPELESS * self.error.low:
             return f": {self.n_labels:,} labels are too few to judge"
         return ""
