@@ -187,7 +187,11 @@ class TargetState:
         now, task = found.now.value, self.target.task
         curve = tuple(
             ErrorNow(
-                n, *map(float, error), told_estimate(error, n, is_rate=task != "regression").words()
+                n,
+                float(error.value),
+                float(error.lower),
+                float(error.upper),
+                told_estimate(error, n, is_rate=task == "classification").words(),
             )
             for n, error in zip(found.labels.tolist(), found.curve, strict=True)
         )
