@@ -118,8 +118,10 @@ def ratings(labels: np.ndarray, taken_as: str, other_task: str) -> list[Finding]
     if not _FEWEST_RATINGS <= len(distinct) <= MOST_CLASSES or (distinct != np.round(distinct)).any():
         return []
     low, high = int(distinct[0]), int(distinct[-1])
-    step = np.gcd.reduce(np.diff(distinct).astype(np.int64)) if high < 2**53 else 1
-    if low < 0 or high - low >= 1.5 * len(distinct) * step:
+    if low < 0 or high >= 2**53:
+        return []
+    step = int(np.gcd.reduce(np.diff(distinct).astype(np.int64)))
+    if high - low >= 1.5 * len(distinct) * step:
         return []
     message = f"The labels are {len(distinct)} whole numbers from {low} to {high}, taken as {taken_as}."
     return [

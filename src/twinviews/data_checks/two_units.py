@@ -18,7 +18,7 @@ def check_units(labels: np.ndarray, known: np.ndarray, rows: Rows) -> list[Findi
     if len(labels) < _FEWEST_LABELS or labels.min() <= 0:
         return []
     order = np.sort(labels)
-    cut = int(np.argmax(order[1:] / order[:-1])) + 1
+    cut = int(np.argmax(np.diff(np.log(order)))) + 1  # their ratio may be beyond all numbers
     low, high = order[:cut], order[cut:]
     few, many, is_low = (low, high, True) if len(low) < len(high) else (high, low, False)
     if high[0] < _GAP * low[-1] or len(few) < _FEWEST_APART:
