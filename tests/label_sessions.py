@@ -50,7 +50,10 @@ class PlainSession:
         target = self.target(target).name
         said = [event.entry.answer for event in self._last(target).values()]
         counts = [said.count(answer) for answer in ("label", "skip", "unsure")]
-        curve = [ErrorNow(n, 1 / n, 0.8 / n, 1.3 / n) for n in range(_ENOUGH, counts[0] + 1)]
+        curve = [
+            ErrorNow(n, 1 / n, 0.8 / n, 1.3 / n, f"{1 / n:.4f} (of some unit)")
+            for n in range(_ENOUGH, counts[0] + 1)
+        ]
         promise = Promise(20, 0.02, 0.01, 0.03, "20 more labels would bring it to about 0.02.")
         promises = (promise,) if curve else ()
         about = (self.table, self.n_rows, self.targets, target, len(self.events), *counts)

@@ -4,10 +4,12 @@ import csv
 import json
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
 from twinviews.cli import main
+from twinviews.reading import write
 
 N, LABELED = 300, 80
 rng = np.random.default_rng(0)
@@ -36,7 +38,6 @@ def with_labels(**spoiled):
     return labels
 
 
-@pytest.mark.filterwarnings("ignore:The number of unique classes")  # says scikit-learn, and is right
 def test_numbers_with_strange_spellings_stop(tmp_path):
     spoiled = with_labels(row_3="<15", row_6="20.1*", row_10="19.2 MJ/kg", row_21="tbd")
     found = fit(tmp_path, spoiled)
@@ -57,6 +58,51 @@ def test_a_mark_for_blanks_stops_and_the_remedy_works(mark, tmp_path):
     again = fit(tmp_path, marked, f"--missing={number}", "--json")
     assert again.exit_code == 0
     assert json.loads(again.stdout)["n_labeled"] == LABELED
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "jsonl", "xlsx"])
+def test_the_remedy_for_a_mark_works_in_formats_with_types_of_their_own(ending, tmp_path):
+    path, model = tmp_path / f"table.{ending}", str(tmp_path / "m.twinviews")
+    columns = {name: X[:, at].tolist() for at, name in enumerate("abc")}
+    table = pa.table({**columns, "y": [float(value) if value else -1.0 for value in NUMBERS]})
+    write([table], table.schema, path)
+    arguments = ["fit", str(path), "--target", "y", "-o", model, "--quick", "--json"]
+    found = CliRunner().invoke(main, arguments)
+    assert found.exit_code == 3
+    assert "220 of 300 labels are -1 (the first is row 81)" in found.stderr
+    assert "--missing=-1" in found.stderr
+    again = CliRunner().invoke(main, [*arguments, "--missing=-1"])
+    assert json.loads(again.stdout)["n_labeled"] == LABELED
+
+
+def test_yes_and_y_are_one_class_with_the_remedy(tmp_path):
+    answers = [("yes", "y", "no", "n")[2 * (value < 20) + row % 2] for row, value in enumerate(TRUTH)]
+    found = fit(tmp_path, answers)
+    assert "Classes that mean the same, with their counts: 'y' (" in found.stderr
+    assert "--kind COLUMN=boolean" in found.stderr
+    again = fit(tmp_path, answers, "--kind", "y=boolean")
+    assert again.exit_code == 0
+    assert "Classes that mean the same" not in again.stderr
+
+
+def test_an_id_as_target_stops(tmp_path):
+    found = fit(tmp_path, [f"P-{row}" for row in range(N)])
+    assert found.exit_code == 3
+    assert "300 of 300 labels are classes with one row each, such as 'P-0' (row 1)" in found.stderr
+
+
+def test_a_constant_target_is_said_to_be_one(tmp_path):
+    found = fit(tmp_path, ["3.5" if row < 50 else "" for row in range(N)])
+    assert found.exit_code == 0
+    assert "All 50 labels are 3.5" in found.stderr
+    assert "Error to expect: unknown, as all labels are the same." in found.stderr
+
+
+def test_a_report_on_many_classes_has_no_warning_of_another_library(tmp_path, recwarn):
+    names = [f"class {row % 25}" if row < 60 else "" for row in range(N)]
+    found = fit(tmp_path, names, "--report", str(tmp_path / "r.html"))
+    assert found.exit_code == 0
+    assert [str(one.message) for one in recwarn] == []
 
 
 def test_a_row_of_totals_is_named(tmp_path):

@@ -164,3 +164,26 @@ def test_tables_of_scikit_learn(name, n_labels):
         found = check_inputs(X, y, names, classes=classes)
         found += check_classes(y) if classes else check_numbers(y)
         assert [one for one in found if not one.command_line_only] == []
+
+
+CLEAN_NAMES = {
+    "numbered": ["type 1"] * 50 + ["type 2"],
+    "letters": ["stage a"] * 50 + ["stage b"],
+    "prefix": ["symptomatic"] * 50 + ["asymptomatic"],
+    "another word": ["mouse"] * 50 + ["house"],
+    "both common": ["plain"] * 9 + ["plait"] * 9,
+    "letters for other things": ["y", "n", "x"] * 9,
+    "yes and no": ["yes", "no"] * 9,
+    "many classes": [f"kind {name}" for name in "abcdefghijklmnopqrstuvwxyz"] * 3,
+}
+
+
+@pytest.mark.parametrize("names", CLEAN_NAMES.values(), ids=CLEAN_NAMES)
+def test_names_of_classes(names):
+    assert check_classes(np.array(names, object)) == []
+
+
+@pytest.mark.parametrize("factor", [2, 10, 50, 200, 2000])
+def test_groups_that_no_unit_explains(factor):
+    y = np.where(np.arange(90) % 9 == 0, 1.0, factor) * np.random.default_rng(0).uniform(1, 1.5, 90)
+    assert [one.check for one in check_numbers(y)] == []

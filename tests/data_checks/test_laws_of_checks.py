@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -145,6 +145,8 @@ def test_names_of_classes_do_not_matter_to_columns(seed):
     y=arrays(np.float64, st.integers(0, 60), elements=st.floats(-1e100, 1e100) | st.just(np.nan)),
     rows=st.booleans(),
 )
+@example(y=np.array([2, -9.3e18, 0, 1]), rows=False)  # a difference that no integer of 64 bits holds
+@example(y=np.array([2.6e7] + [1.5e-301] * 19), rows=False)  # a ratio beyond all numbers
 def test_any_numbers_are_judged_without_an_error(y, rows):
     check_numbers(y, np.arange(len(y)) if rows else None)
     check_inputs(np.c_[y, y[::-1]], np.arange(len(y)), "ab", classes=False)
@@ -224,7 +226,8 @@ def test_what_the_user_names_as_missing_is_no_finding():
     assert check_classes(classes, missing_label=-1) == []
     words = np.array([*map(str, HONEST), "tbd", "nan"], object)
     assert [one.check for one in check_classes(words, missing_label="nan")] == ["text among numbers"]
-    assert [one.check for one in check_classes(words, missing_label="tbd")] == ["unlabeled class"]
+    asked = [one.check for one in check_classes(words, missing_label="tbd")]
+    assert asked == ["unlabeled class", "a class for each label"]
 
 
 def test_warnings_are_of_their_own_class_and_point_at_the_user():

@@ -73,6 +73,26 @@ NUMBERS = {
     "a slip among few": (with_label(ENERGY[:25], 20300, 5), "far label", ["row 6 is 20,300,"]),
     "a slip below": (with_label(ENERGY, -1.2e6, 7), "far label", ["row 8 is -1,200,000,"]),
     "a slip among returns": (with_label(RETURNS, 400.5, 0), "far label", ["row 1 is 400.5,"]),
+    "thousands read as decimals": (
+        np.where(np.arange(200) % 9 == 3, PRICES / 1000, PRICES),
+        "two units",
+        ["22 of 200 labels are ", "row 4)", "a factor of 1,000 below"],
+    ),
+    "per cent and fractions": (
+        np.where(np.arange(80) % 10 == 5, 0.02 * ENERGY, 2 * ENERGY),
+        "two units",
+        ["8 of 80 labels are 0.", "row 6)", "a factor of 100 below"],
+    ),
+    "grams among kilograms": (
+        np.where(np.arange(80) % 20 == 0, 1000 * ENERGY, ENERGY),
+        "two units",
+        ["4 of 80 labels are ", "row 1)", "a factor of 1,000 above"],
+    ),
+    "metres and centimetres": (
+        np.where(np.arange(80) % 3 == 0, ENERGY / 10, 10 * ENERGY),
+        "two units",
+        ["27 of 80 labels are ", "a factor of 100 below"],
+    ),
 }
 
 
@@ -80,6 +100,27 @@ NUMBERS = {
 def test_numbers(y, check, words):
     findings = check_numbers(y, rows=np.arange(1, len(y) + 1))
     [found] = [one for one in findings if not one.command_line_only]
+    assert found.check == check
+    assert all(word in found.message for word in words), found.message
+
+
+REMARKS = {  # of the command line only
+    "one value": (np.full(30, 3.5), "one value", ["All 30 labels are 3.5"]),
+    "row numbers": (np.arange(60) + 1.0, "row numbers", ["1 in row 1, 2 in row 2"]),
+    "an id": (np.arange(60) + 100001.0, "row numbers", ["100,001 in row 1, 100,002 in row 2"]),
+    "a block pasted twice": (
+        np.r_[PRICES[:60], PRICES[10:30], PRICES[60:90]],
+        "a block twice",
+        ["From row 61 on, ", "those from row 11 on"],
+    ),
+    "rounded to tens": (np.round(ENERGY[:60], -1) + 10.0 * (np.arange(60) % 4), "ratings", ["numbers"]),
+}
+
+
+@pytest.mark.parametrize(("y", "check", "words"), REMARKS.values(), ids=REMARKS)
+def test_remarks_on_numbers(y, check, words):
+    [found] = check_numbers(y, rows=np.arange(1, len(y) + 1))
+    assert found.command_line_only
     assert found.check == check
     assert all(word in found.message for word in words), found.message
 
@@ -111,6 +152,57 @@ CLASSES = {
     ),
     "an empty string": (["a", "", "b"] * 20, "unlabeled class", ["20 of 60 labels are ''", "y[1]"]),
     "a question mark": (["a", "b", "?"] * 20, "unlabeled class", ["20 of 60 labels are '?'", "y[2]"]),
+    "the word missing": (
+        ["a", "b", "missing"] * 20,
+        "unlabeled class",
+        ["20 of 60 labels are 'missing'"],
+    ),
+    "not measured": (
+        ["a"] * 20 + ["b"] * 15 + ["Not measured"] * 9,
+        "unlabeled class",
+        ["9 of 44 labels are 'Not measured'", "y[35]"],
+    ),
+    "an error of Excel": (
+        ["a", "b", "#DIV/0!"] * 9,
+        "unlabeled class",
+        ["9 of 27 labels are '#DIV/0!'"],
+    ),
+    "yes and y": (
+        ["yes", "y", "no", "no", "n"] * 9,
+        "truth in two ways",
+        ["'y' (9) and 'yes' (9); 'n' (9) and 'no' (18)"],
+    ),
+    "true, 1 and yes": (
+        ["TRUE", "1", "Yes", "FALSE"] * 9,
+        "truth in two ways",
+        ["'1' (9) and 'TRUE' (9)"],
+    ),
+    "a letter for another": (
+        ["malignant"] * 30 + ["malignent"] + ["benign"] * 20,
+        "misspelled",
+        ["'malignent' (1) beside 'malignant' (30)"],
+    ),
+    "a letter left out": (
+        ["healthy"] * 30 + ["helthy"] * 2 + ["ill"] * 9,
+        "misspelled",
+        ["'helthy' (2)"],
+    ),
+    "letters exchanged": (
+        ["red apple"] * 30 + ["red appel"] + ["green pear"] * 9,
+        "misspelled",
+        ["'red appel' (1) beside 'red apple' (30)"],
+    ),
+    "an id": ([f"P-{n}" for n in range(40)], "a class for each label", ["40 of 40", "'P-0' (y[0])"]),
+    "free text": (
+        [f"see page {n} of the notebook" for n in range(30)] + ["done"] * 9,
+        "a class for each label",
+        ["30 of 39 labels"],
+    ),
+    "two currencies": (
+        [f"{'$' if n % 3 else '€'}{n + 1000}" for n in range(60)],
+        "a class for each label",
+        ["60 of 60 labels", "'€1000'"],
+    ),
     "case": (["one"] * 20 + ["ONE"] * 3 + ["two"] * 9, "two spellings", ["'ONE' (3) and 'one' (20)"]),
     "a blank behind": (["one"] * 20 + ["one "] * 2, "two spellings", ["'one' (20) and 'one ' (2)"]),
     "two blanks inside": (["New York"] * 20 + ["New  York"], "two spellings", ["'New  York' (1)"]),
@@ -162,6 +254,13 @@ TEXTS = {
     "a remark": ([*MEASURED, "see notebook 3"], ["'see notebook 3' (row 79)"]),
     "two points": ([*MEASURED, "19..2"], ["'19..2' (row 79)"]),
     "a letter for a digit": ([*MEASURED, "1O.5"], ["'1O.5' (row 79)"]),
+    "currency in some": ([*MEASURED, "$ 19.20", "$ 18.10"], ["2 are not", "'$ 19.20' (row 79)"]),
+    "none": ([*MEASURED, *["none"] * 9], ["9 are not", "'none' (row 79)"]),
+    "missing": (["missing", *MEASURED], ["1 is not", "'missing' (row 1)"]),
+    "not measured": ([*MEASURED, "not measured"], ["'not measured' (row 79)"]),
+    "an error of Excel": ([*MEASURED, "#NAME?"], ["'#NAME?' (row 79)"]),
+    "a range": ([*MEASURED, "18-20"], ["'18-20' (row 79)"]),
+    "a fraction": ([*MEASURED, "37/2"], ["'37/2' (row 79)"]),
     "top of a scale": (
         [str(age) for age in range(18, 65)] + ["65+"] * 4,
         ["47 of 51", "'65+' (row 48)"],

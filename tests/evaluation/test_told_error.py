@@ -38,6 +38,10 @@ def classes(error=0.12, ends=(0.08, 0.17), auc=0.9, log_loss=0.31, n=150):
         ),
         (numbers(ends=(10.0, 300.0), n=9), "unknown: 9 labels are too few to judge"),
         (
+            numbers(ends=(10.0, 300.0), n=81),
+            "unknown: the errors on a few of the 81 labels outweigh all others",
+        ),
+        (
             numbers(r2=-0.1),
             "55.3 (root mean squared error, cross-validated; 90% interval 48 to 64); R² -0.10: no "
             "better than always saying the mean",
@@ -45,7 +49,7 @@ def classes(error=0.12, ends=(0.08, 0.17), auc=0.9, log_loss=0.31, n=150):
         (numbers(np.nan, (np.nan, np.nan)), "unknown, as some label alone decides what is learned"),
         (
             numbers(0.0, (np.nan, np.nan), np.nan),
-            "0 (root mean squared error, cross-validated); all labels are the same",
+            "unknown, as all labels are the same",
         ),
         (
             classes(),

@@ -16,6 +16,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from label_sessions import HOSTILE
+from twinviews.evaluation.told_error import told_error
 from twinviews.labeling import candidate_rows as candidates_module
 from twinviews.labeling import session as session_module
 from twinviews.labeling import target_state as target_module
@@ -456,6 +457,7 @@ def test_the_error_has_the_name_it_has_elsewhere_and_says_on_which_labels_it_is_
     fit = session._targets["size"].model.full_fit
     now = session.state("size").curve[-1]
     assert (now.error, now.lower, now.upper) == (fit.model.cv_error_, *fit.model.cv_error_interval_)
+    assert told_error(fit.model).words().startswith(now.words)
     label(session, 10)
     n_random = int(session._targets["size"].labels.random.sum())
     assert n_random < 35

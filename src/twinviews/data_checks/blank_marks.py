@@ -50,6 +50,9 @@ def _is_mark(distinct: np.ndarray, counts: np.ndarray, at: int, zero: bool) -> b
         return zero and count >= n_others and len(others) >= 10 and 2 * gap >= spread
     if value not in _CODES:
         return len(others) >= 5 and gap >= 10 * spread and count >= 3 and 20 * count >= n_others
+    # A scale from -1 to 1 has both ends; a mark for a blank is far commoner than what it mirrors.
+    if others[-1] == -value and 3 * counts[-1] >= count:
+        return False
     # -1 beside 0, 1, 2, ... may be one step of a scale, unless it is in most rows.
     if gap <= 1 and bool((others == np.round(others)).all()):
         return len(others) >= 5 and others[0] >= 0 and count >= n_others

@@ -1,8 +1,7 @@
-"""Class labels: -1 for unlabeled, words that mean a blank, one name spelled in two ways."""
+"""Class labels: -1 for unlabeled, words that mean a blank, a class for nearly every label."""
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from numbers import Real
@@ -11,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from twinviews.data_checks.blank_marks import blank_marks, marked_labels
+from twinviews.data_checks.class_names import check_names
 from twinviews.data_checks.data_finding import (
     Finding,
     Rows,
-    listed,
     number_text,
     place,
     quoted,
@@ -24,7 +23,16 @@ from twinviews.data_checks.text_target import check_text
 from twinviews.passes.targets import missing_labels
 
 # Text that never names a class. None, NA and - may: no drug, Namibia, a negative test.
-_NEVER_A_NAME = frozenset(["", "?", "nan", "<na>", "nat", "n/a", "null", "#n/a"])
+_NEVER_A_NAME = frozenset(
+    [
+        *("", "?", "nan", "<na>", "nat", "n/a", "n.a.", "null", "tbd", "missing"),
+        *("not measured", "not recorded", "not available", "not determined", "no data"),
+        *("#n/a", "#na", "#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!"),
+    ]
+)
+
+
+_FEWEST_LABELS = 20
 
 
 def check_classes(labels: np.ndarray, rows: Rows = None, missing_label: Any = None) -> list[Finding]:
@@ -38,12 +46,15 @@ def check_classes(labels: np.ndarray, rows: Rows = None, missing_label: Any = No
     if all(isinstance(value, str) for value in values):
         marks: list[str | float] = _words_for_blanks(values)
         texts = [None if gone else text for text, gone in zip(labels, missing, strict=True)]
-        more = _spelled_in_two_ways(values) + check_text(texts, rows)
+        more = check_names(values) + check_text(texts, rows)
     elif all(isinstance(value, Real) and not isinstance(value, bool) for value in values):
         numbers = np.array(values, dtype=np.float64)
         marks, more = _numbers_for_blanks(numbers), ratings(numbers, "classes", "regression")
     else:
         return []
+    if any(one.check == "text among numbers" for one in more):
+        return more  # in which words for blanks are named
+    more += _a_class_for_each_label(values, known, rows)
     n_classes = len(set(values)) - 1
     findings = []
     for mark in marks:
@@ -79,32 +90,27 @@ def _words_for_blanks(values: Sequence[str]) -> list[str | float]:
     return [*marks] if len(marks) < len(set(values)) else []
 
 
-def _spelled_in_two_ways(values: Sequence[str]) -> list[Finding]:
-    """Names that differ in nothing but case, blanks, invisible characters or Unicode form."""
-    counts = Counter(values)
-    alike: dict[str, list[str]] = {}
-    for name in sorted(counts):
-        shown = quoted(name) if unicodedata.is_normalized("NFC", name) else ascii(name)
-        alike.setdefault(_in_one_way(name), []).append(f"{shown} ({counts[name]:,})")
-    pairs = [" and ".join(spellings) for spellings in alike.values() if len(spellings) > 1]
-    if not pairs:
+def _a_class_for_each_label(values: Sequence[Any], known: np.ndarray, rows: Rows) -> list[Finding]:
+    """Labels that are nearly all different: names of rows, free text, or measurements."""
+    n_labels, counts = len(values), Counter(values)
+    alone = [at for at, value in enumerate(values) if counts[value] == 1]
+    if n_labels < _FEWEST_LABELS or 2 * len(alone) <= n_labels:
         return []
+    first = values[alone[0]]
+    text = quoted(first) if isinstance(first, str) else number_text(float(first), "")
+    as_numbers = "--kind COLUMN=number" if isinstance(first, str) else "--task regression"
     message = (
-        f"Names of classes that differ only by case, blanks or invisible characters, with "
-        f"their counts: {listed(pairs, '; ')}. Each spelling is learned as a class of its own."
+        f"{len(alone):,} of {n_labels:,} labels are classes with one row each, such as {text} "
+        f"({place(int(known[alone[0]]), rows)}): an id, free text, or numbers that were measured? "
+        f"Nothing can be learned of a class from one row."
     )
     return [
         Finding(
-            "two spellings",
+            "a class for each label",
             message,
-            "Write one class in one way, for example as name.strip().lower().",
-            "Write one class in one way in the table.",
+            "Use another column, join classes, or use a regressor for numbers.",
+            f"Name another column, join classes, or say {as_numbers} for numbers; --task "
+            f"classification if these are classes.",
+            stops=True,
         )
     ]
-
-
-def _in_one_way(name: str) -> str:
-    """The name without what cannot be seen; a single letter keeps its case, as in m and M."""
-    visible_part = "".join(c for c in name if unicodedata.category(c) != "Cf")
-    plain = " ".join(unicodedata.normalize("NFC", visible_part).split())
-    return plain if len(plain) == 1 else unicodedata.normalize("NFC", plain.casefold())

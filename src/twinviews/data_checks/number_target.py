@@ -8,6 +8,8 @@ import numpy as np
 
 from twinviews.data_checks.blank_marks import blank_marks, marked_labels
 from twinviews.data_checks.data_finding import Finding, Rows, number_text, place, range_text
+from twinviews.data_checks.label_order import check_order
+from twinviews.data_checks.two_units import check_units
 from twinviews.passes.targets import missing_labels
 
 # A label further out than this, in units of the median distance of the others, may be a slip,
@@ -34,8 +36,23 @@ def check_numbers(y: np.ndarray, rows: Rows = None, missing_label: Any = None) -
         others = f"numbers from {range_text(y[known])}"
         mark = number_text(value, "")
         findings.append(marked_labels("blank mark", mark, count, n_labels, first, "regression", others))
+    if n_labels >= _FEWEST_LABELS and len(np.unique(y[known])) == 1:
+        return [*findings, _constant(float(y[known[0]]), n_labels)]
     far = _far_label(y[known], known, rows) if len(known) >= _FEWEST_LABELS else []
-    return [*findings, *far, *ratings(y[known], "numbers", "classification")]
+    told = [*findings, *far, *([] if far else check_units(y[known], known, rows))]
+    return [*told, *check_order(y[known], known, rows), *ratings(y[known], "numbers", "classification")]
+
+
+def _constant(value: float, n_labels: int) -> Finding:
+    text = number_text(value)
+    return Finding(
+        "one value",
+        f"All {n_labels:,} labels are {text}: nothing tells one row from another, and {text} will be "
+        f"predicted for every row.",
+        "Give labels that differ, or another target.",
+        "Give labels that differ, or name another column with --target.",
+        command_line_only=True,  # in a program that fits many targets, one of them may be so
+    )
 
 
 def _far_label(labels: np.ndarray, known: np.ndarray, rows: Rows) -> list[Finding]:
@@ -96,12 +113,15 @@ def _far_away(labels: np.ndarray) -> np.ndarray:
 
 
 def ratings(labels: np.ndarray, taken_as: str, other_task: str) -> list[Finding]:
-    """A remark on few whole numbers without a gap: ratings, counts, or numbers of classes."""
+    """A remark on few whole numbers in equal steps: ratings, counts, or numbers of classes."""
     distinct = np.unique(labels)
     if not _FEWEST_RATINGS <= len(distinct) <= MOST_CLASSES or (distinct != np.round(distinct)).any():
         return []
     low, high = int(distinct[0]), int(distinct[-1])
-    if low < 0 or high - low >= 1.5 * len(distinct):
+    if low < 0 or high >= 2**53:
+        return []
+    step = int(np.gcd.reduce(np.diff(distinct).astype(np.int64)))
+    if high - low >= 1.5 * len(distinct) * step:
         return []
     message = f"The labels are {len(distinct)} whole numbers from {low} to {high}, taken as {taken_as}."
     return [

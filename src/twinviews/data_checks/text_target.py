@@ -64,15 +64,16 @@ def check_text(texts: Sequence[Any] | np.ndarray, rows: Rows = None) -> list[Fin
         f"{'is' if n_all - n_numbers == 1 else 'are'} not: {named}. As they stand, every number is "
         f"taken as the name of a class."
     )
-    words = [word for word in strange if not _NEARLY.fullmatch(word)] or strange
-    blanks = quote(printable(",".join(word for word in words[:3] if "," not in word)))
+    words = [word for word in strange if not _NEARLY.fullmatch(word) and "," not in word]
+    blanks = quote(printable(",".join(words[:3])))
+    named_blank = f" (or name such words, as in --missing={blanks})" if words else ""
     return [
         Finding(
             "text among numbers",
             message,
             "Write numbers, and None where there is no label: pandas.to_numeric(y, errors='coerce').",
-            f"Write numbers, and leave a cell blank where there is no label (or name such words, as in "
-            f"--missing={blanks}); --task classification if these are names.",
+            f"Write numbers, and leave a cell blank where there is no label{named_blank}; --task "
+            f"classification if these are names.",
             stops=True,
         )
     ]

@@ -21,7 +21,7 @@ from twinviews.estimators._checks import check_choice, check_parameter, seed_fro
 from twinviews.estimators._ensemble import EnsembleFit, dense
 from twinviews.estimators._inputs import as_numbers, check_present_rows, open_arrays, open_dask
 from twinviews.estimators._method import Method, Problems, Solution
-from twinviews.estimators._questions import ask_about_data, labels_as_given
+from twinviews.estimators._questions import RowNumbers, ask_about_data, labels_as_given
 from twinviews.method.kernels import Kernel, find_kernel
 from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.tuning import PROBE_ROWS, SAMPLE_ROWS
@@ -165,8 +165,10 @@ class SemiSupervisedEstimator(BaseEstimator):
             table = open_arrays(self, X, y, X_unlabeled, sample_weight)
             return self._fit_blocks(table, labels_as_given(y, sample_weight))
 
-    def _fit_blocks(self, table: Table, y: np.ndarray | None = None) -> Self:
-        """The algorithm: two passes over the rows, then the labels; ``y`` is for naming rows."""
+    def _fit_blocks(
+        self, table: Table, y: np.ndarray | None = None, rows: RowNumbers | None = None
+    ) -> Self:
+        """The algorithm: two passes over the rows, then the labels; ``y`` or ``rows`` name rows."""
         self.__dict__.pop("about_", None)  # of a file that the model came from
         # One number from random_state, from which everything random in this fit follows.
         self._seed = seed_from(getattr(self, "random_state", 0))
@@ -179,7 +181,7 @@ class SemiSupervisedEstimator(BaseEstimator):
                 table, first_pass = MappedTable(table, self._scaling), first_pass.scaled(self._scaling)
             problems = self._read_problems(first_pass.labeled, self._one_column)
             self.n_unlabeled_ = first_pass.n_rows - first_pass.labeled.count
-            ask_about_data(self, unscaled, y)
+            ask_about_data(self, unscaled, y, rows)
             method.warn_if_a_column_is_lost(first_pass.sample.rows)
             self._learned = method.learn(table, first_pass, problems)  # steps 1 and 2: all rows
             self._unlabeled_sample = self._sample_for_ensemble(first_pass)

@@ -11,6 +11,7 @@ from twinviews.estimators._all_or_nothing import all_or_nothing, fitting
 from twinviews.estimators._base import SemiSupervisedEstimator
 from twinviews.estimators._correlated_views import AllRows
 from twinviews.estimators._inputs import check_present_rows, open_arrays
+from twinviews.estimators._questions import labels_as_given
 from twinviews.method.correlation import CanonicalBasis
 from twinviews.method.moments import Moments
 from twinviews.method.views import View
@@ -100,7 +101,8 @@ def partial_fit(
         if fitted:
             return _add_rows(self, X, y, sample_weight)
         self._check_parameters()
-        return self._fit_blocks(open_arrays(self, X, y, None, sample_weight))
+        table = open_arrays(self, X, y, None, sample_weight)
+        return self._fit_blocks(table, labels_as_given(y, sample_weight))
 
 
 def _add_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,15 +20,47 @@ from twinviews.passes.targets import as_array, missing_labels, read_numbers
 _MOST_ROWS, _MOST_COLUMNS = 500, 10_000
 
 
-def ask_about_data(model: Any, labeled: LabeledRows, y: np.ndarray | None) -> None:
+class RowNumbers(Sequence[int]):
+    """The numbers, from 1, of the labeled rows of a table, read when the first of them is named.
+
+    Labels of a clean table are never named, so nothing is read of it once more.
+    """
+
+    def __init__(self, table: Any, missing_label: Any) -> None:
+        self.table, self.missing_label = table, missing_label
+
+    @cached_property
+    def _numbers(self) -> np.ndarray:
+        return np.concatenate(
+            [
+                numbers[~missing_labels(Y, self.missing_label).all(axis=1)]
+                for numbers, Y in self.table.numbered_labels()
+            ]
+        )
+
+    def __getitem__(self, position: Any) -> Any:
+        return self._numbers[position]
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+
+def rows_of(table: Any, missing_label: Any) -> RowNumbers | None:
+    """How to name the labeled rows of a table; None for one whose rows have no numbers."""
+    return RowNumbers(table, missing_label) if hasattr(table, "numbered_labels") else None
+
+
+def ask_about_data(
+    model: Any, labeled: LabeledRows, y: np.ndarray | None, rows: RowNumbers | None = None
+) -> None:
     """Warn of labels and columns that may not be what they seem.
 
-    ``y`` holds the labels as the user gave them, so that a row can be named by its place; without it,
-    for tables that are not in memory, labels are counted.
+    ``y`` holds the labels as the user gave them, so that a row can be named by its place. For tables
+    ``rows`` has the numbers of the labeled rows; without them, as on a cluster, labels are counted.
     """
     classes, missing = is_classifier(model), model.missing_label
     labels = labeled.labels if y is None else y.reshape(len(y), -1)
-    names = None if y is not None else [f"label {number:,}" for number in range(1, len(labels) + 1)]
+    names = None if y is not None else _counted(len(labels)) if rows is None else rows
     for column in labels.T:
         if classes:
             warn_of(check_classes(column, names, missing))
@@ -38,6 +72,11 @@ def ask_about_data(model: Any, labeled: LabeledRows, y: np.ndarray | None) -> No
     known = np.flatnonzero(~missing_labels(first, missing))
     goal = first[known] if classes else read_numbers(first[known])
     warn_of(check_inputs(X[known], goal, _names(model), classes=classes))
+
+
+def _counted(n_labels: int) -> list[str]:
+    """Names for the labels of a table whose rows have no numbers, such as a Dask or Spark frame."""
+    return [f"label {number:,} in the order of the partitions" for number in range(1, n_labels + 1)]
 
 
 def labels_as_given(y: Any, sample_weight: Any) -> np.ndarray:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from twinviews.estimators._all_or_nothing import all_or_nothing
 from twinviews.estimators._checks import AUTO, check_flag
+from twinviews.estimators._questions import rows_of
 from twinviews.estimators._raw_rows import remember_columns
 from twinviews.passes.first_pass import SUMMARIES
 from twinviews.tables import Table, Wanted
@@ -108,7 +109,7 @@ def fit_table(
         model.__dict__.pop("_expected", None)  # classes that an earlier partial_fit was told of
         read_as = f"{reading!r} {kinds!r}"  # other rows for the same file
         notes = None if checkpoint is None else _checkpoint(model, checkpoint, found.tables, read_as)
-        model._fit_blocks(found.table)
+        model._fit_blocks(found.table, rows=rows_of(found.tables[0], model.missing_label))
     if notes is not None:
         notes.remove()
     if is_classifier(model) and found.has_whole_labels():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,8 @@ from twinviews.method.error_estimate import ErrorEstimate, is_rough
 _R2 = "R\N{SUPERSCRIPT TWO}"
 # An interval whose ends differ by more than this factor tells nothing.
 _HOPELESS = 5.0
+# With so many labels it is not for want of them: some label is far outside.
+_MANY = 50
 
 
 class ToldError(NamedTuple):
@@ -73,7 +76,7 @@ class ToldError(NamedTuple):
             return []
         r2 = self.others["r2"]
         if not np.isfinite(r2):
-            return ["all labels are the same"]
+            return []
         verdict = "" if r2 > 0 else ": no better than always saying the mean"
         if not self.too_few_labels:
             return [f"{_R2} {r2:.2f}{verdict}"]
@@ -84,8 +87,12 @@ class ToldError(NamedTuple):
         """Empty if it is known."""
         if not np.isfinite(self.error.value):
             return ", as some label alone decides what is learned"
+        if np.isnan(self.others.get("r2", 0.0)):
+            return ", as all labels are the same"
         if not self.is_rate and self.error.high > _HOPELESS * self.error.low:
-            return f": {self.n_labels:,} labels are too few to judge"
+            if self.n_labels < _MANY:
+                return f": {self.n_labels:,} labels are too few to judge"
+            return f": the errors on a few of the {self.n_labels:,} labels outweigh all others"
         return ""
 
     def _in_words(self, number: float) -> str:
@@ -105,6 +112,13 @@ def told_error(model: Any, target: int = 0) -> ToldError:
     else:  # a model of an earlier version has neither an interval nor R2
         others = {} if ends is None else {"r2": float(np.ravel(model.cv_r2_)[target])}
     return ToldError(error, is_rate, is_rough(error, rate=is_rate), model.n_labeled_, others)
+
+
+def told_estimate(error: Sequence[float], n_labels: int, *, is_rate: bool) -> ToldError:
+    """The same for an error and the ends of its interval, of which nothing else is known."""
+    estimate = ErrorEstimate(*map(float, error))
+    unknown = {"auc": np.nan, "log_loss": np.nan} if is_rate else {}
+    return ToldError(estimate, is_rate, is_rough(estimate, rate=is_rate), n_labels, unknown)
 
 
 def readable(number: float) -> str:

@@ -69,6 +69,7 @@ class ErrorNow:
     error: float  # root mean squared error, or error rate
     lower: float  # ends of its 90% interval
     upper: float
+    words: str  # as the command line tells it: the error and its interval, or that labels are too few
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy as np
 
 from twinviews.active.acquisition import AcquisitionRule
 from twinviews.active.learning_curve import LEAST_JUDGED
+from twinviews.evaluation.told_error import told_estimate
 from twinviews.labeling.candidate_rows import CandidateRows
 from twinviews.labeling.entries import Answer, Event, LabelTarget, Origin, Task, plain_label
 from twinviews.labeling.live_model import LiveModel, RowLabels
@@ -185,7 +186,13 @@ class TargetState:
             return None, (), ()
         now, task = found.now.value, self.target.task
         curve = tuple(
-            ErrorNow(n, *map(float, error))
+            ErrorNow(
+                n,
+                float(error.value),
+                float(error.lower),
+                float(error.upper),
+                told_estimate(error, n, is_rate=task == "classification").words(),
+            )
             for n, error in zip(found.labels.tolist(), found.curve, strict=True)
         )
         promises = tuple(

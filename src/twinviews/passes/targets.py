@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -139,7 +140,9 @@ def read_classes(y: Any, missing_label: Any = None, expected: Any = None) -> Cla
     if known.dtype.kind == "O":  # a mask or None forced Python objects on plain labels
         known = _plain(known)
     if len(known):
-        with np.errstate(invalid="ignore"):  # of numbers beyond all whole ones
+        with np.errstate(invalid="ignore"), warnings.catch_warnings():  # of numbers beyond whole ones
+            # A class for nearly every label is asked about by the checks of the data, in our words.
+            warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
             check_classification_targets(known)
     labels, positions = np.unique(known, return_inverse=True)
     if expected is not None:

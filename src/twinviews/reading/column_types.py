@@ -68,10 +68,17 @@ class MissingWords:
 
 
 def _written(word: str) -> list[str]:
-    """The word and, of a whole number, other ways to write it: -1 is also -1.0 and -1,00."""
-    if re.fullmatch(r"[+-]?\d+", word) is None:
+    """The word and, of a number, other ways to write it: -1 is also -1.0 and -1,00; -99.9 is -99,90.
+
+    Three decimals are taken as they are written, since 9.000 may be nine thousand.
+    """
+    found = re.fullmatch(r"([+-]?\d+)(?:[.,](\d|\d\d|\d{4,}))?", word)
+    if found is None:
         return [word]
-    return [word, *(f"{word}{sign}{zeros}" for sign in ".," for zeros in ("0", "00"))]
+    whole, decimals = found[1], (found[2] or "").rstrip("0")
+    ends = [decimals, f"{decimals}0", f"{decimals}00"] if decimals else ["0", "00"]
+    forms = [f"{whole}{sign}{end}" for sign in ".," for end in ends if len(end) != 3]
+    return list(dict.fromkeys([word, *([] if decimals else [whole]), *forms]))
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from twinviews.reading.arrow_kinds import kind_of_type
 from twinviews.reading.copies import read_copy
 from twinviews.reading.findings import Guess, Reading, types_in_words
+from twinviews.reading.named_blanks import without_named_blanks
 from twinviews.reading.options import ReadingOptions
 from twinviews.reading.typed import check_names, kinds_changed, read_text_columns
 
@@ -73,6 +74,7 @@ def read_columnar(
         )
     else:
         found = Reading(source, opened(schema), types_in_words(schema), n_rows)
+    found = without_named_blanks(found, options)
     return replace(found, guesses=(*said, *left_out, *found.guesses), own_types=True)
 
 
@@ -144,6 +146,8 @@ def _plain(kind: pa.DataType) -> pa.DataType | None:
         return pa.string()
     if types.is_decimal(kind) or types.is_duration(kind):
         return pa.float64()
+    if types.is_float16(kind):  # which Arrow stores and hardly computes with
+        return pa.float32()
     return None if kind_of_type(kind) == "other" else kind
 
 

@@ -16,6 +16,7 @@ import pyarrow.json as arrow_json
 from twinviews.reading.arrow_kinds import kind_of_type
 from twinviews.reading.copies import opened
 from twinviews.reading.findings import Guess, Reading, types_in_words
+from twinviews.reading.named_blanks import without_named_blanks
 from twinviews.reading.options import ReadingOptions
 from twinviews.reading.typed import check_names, kinds_changed, read_text_columns
 
@@ -147,7 +148,7 @@ def read_json_lines(paths: Sequence[Path], options: ReadingOptions, source: str)
             read_options=arrow_json.ReadOptions(block_size=_BLOCK_BYTES),
         )
         dataset = ds.dataset([str(path) for path in paths], format=form, schema=schema)
-        return Reading(source, dataset, types_in_words(schema))
+        return without_named_blanks(Reading(source, dataset, types_in_words(schema)), options)
 
     def batches() -> Iterator[pa.RecordBatch]:
         for block in _blocks(paths, source):
@@ -163,6 +164,7 @@ def read_json_lines(paths: Sequence[Path], options: ReadingOptions, source: str)
 
     found = read_text_columns(batches, schema, text, options, source, where)
     said = [Guess(f"{', '.join(mixed)} of several types")] if mixed else []
+    found = without_named_blanks(found, options)
     return replace(found, guesses=(*said, *found.guesses))
 
 

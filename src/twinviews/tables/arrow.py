@@ -65,7 +65,7 @@ class Selection:
 
     def block(self, batch: pa.RecordBatch) -> Block:
         """The rows of a batch; the inputs are a record batch, of any types."""
-        Y = self._labels(batch) if self.targets else None
+        Y = self.labels(batch) if self.targets else None
         return Block(batch.select(self.columns), Y, self._weights(batch))
 
     def _weights(self, batch: pa.RecordBatch) -> np.ndarray | None:
@@ -79,7 +79,8 @@ class Selection:
             )
         return weight
 
-    def _labels(self, batch: pa.RecordBatch) -> np.ndarray:
+    def labels(self, batch: pa.RecordBatch) -> np.ndarray:
+        """(rows, targets) as they are in the table; NaN or None where one is missing."""
         columns = [batch.column(name) for name in self.targets]
         if all(is_number(column.type) for column in columns):
             for name, column in zip(self.targets, columns, strict=True):
@@ -169,6 +170,23 @@ class ArrowTable(BlockTable):
     def blocks(self, piece: Any) -> Iterator[Block]:
         for batch in self.batches(piece):
             yield from self.selection.blocks(batch)
+
+    def numbered_labels(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Numbers of rows, from 1, and their labels, in the order in which blocks have them.
+
+        Rows of weight zero are counted and not given, as blocks have none of them.
+        """
+        weight = self.selection.weight
+        names = [*self.selection.targets, *([] if weight is None else [weight])]
+        with self.steady():
+            n_before = 0
+            for batch in self.dataset.scanner(columns=names, use_threads=False).to_batches():
+                numbers = np.arange(n_before, n_before + batch.num_rows) + 1
+                n_before += batch.num_rows
+                if weight is not None:
+                    present = pc.fill_null(pc.not_equal(batch.column(weight), 0), False)
+                    batch, numbers = batch.filter(present), numbers[np.asarray(present)]
+                yield numbers, self.selection.labels(batch)
 
     def count(self) -> int:
         known = self.reading.n_rows

@@ -168,5 +168,6 @@ def _without_a_model(told: ToldError, goal: Target) -> str:
     guess = 1 - goal.commonest
     if not told.is_rate or np.isnan(guess) or np.isnan(told.error.value):
         return ""
-    verdict = "" if told.error.value < guess else ": this model knows no better"
+    # Both are shares of the same labels; their last digits differ by the way they were computed.
+    verdict = "" if told.error.value < guess - 1e-9 else ": this model knows no better"
     return f"; always the commonest class would be wrong in {guess:.1%}{verdict}"

@@ -19,8 +19,7 @@ export function drawCurve(place, { curve, promises, baseline, unit }, task) {
   const opened = place.querySelector("details")?.open ?? false;
   const say = (amount, like) => error(amount, task, like);
   const now = curve.at(-1);
-  const range = `90% interval ${say(now.lower)} to ${say(now.upper)}`;
-  const known = sentence(`${unit} now ${say(now.error)} (${range}) with ${count(now.labels)} labels`);
+  const known = sentence(`error to expect with ${count(now.labels)} labels: ${now.words}`);
   const sentences = [known, ...promises.map(promise => sentence(promise.words))];
   const shown = promises.filter((one, i) => i === 0 || now.labels + one.more <= AHEAD * now.labels);
   const ahead = shown.map(one => ({ ...one, labels: now.labels + one.more }));
