@@ -57,6 +57,8 @@ def _ways(counts: OutsideCounts, profile: InputProfile, column: int, *, is_date:
             text(np.array([ends.least[column], ends.most[column]])) for ends in (ranges, counts)
         )
         are = _rows(beyond, n, "is", "are")
+        if ranges.least[column] == ranges.most[column]:
+            fitted = fitted.partition(" to ")[0] + " in all rows"
         parts.append(f"{are} outside the range of the fit, {fitted} (here {here}){unit}")
     if fractions > beyond:
         have = _rows(fractions, n, "has", "have")

@@ -51,12 +51,9 @@ def bounds_of(ranges: ColumnRanges) -> Bounds:
         rounding = _ROUNDING * np.maximum(np.abs(least), np.abs(most))
         margin = MARGIN * (most - least) + rounding
         low, high = least - margin, most + margin
-        nearer_zero = (
-            least * (least / most) ** MARGIN - rounding,
-            most * (most / least) ** MARGIN + rounding,
-        )
-        low = np.where(least > 0, np.maximum(low, nearer_zero[0]), low)
-        high = np.where(most < 0, np.minimum(high, nearer_zero[1]), high)
+        near = (least / most) ** MARGIN, (most / least) ** MARGIN  # of the end that is nearer to 0
+        low = np.where(least > 0, np.maximum(low, least * near[0] * (1 - _ROUNDING)), low)
+        high = np.where(most < 0, np.minimum(high, most * near[1] * (1 - _ROUNDING)), high)
     return Bounds(low, high)
 
 
