@@ -12,17 +12,20 @@ import argparse
 import os
 import warnings
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
+import pandas as pd
 
 from twinviews import XNVRegressor
 from twinviews._system.cache_folder import default_cache
 from twinviews.estimators._outside import warn_if_outside
-from twinviews.passes.input_profile import ColumnRanges, InputProfile
-from twinviews.passes.outside_rows import OutsideCounts, look_at_numbers
+from twinviews.estimators._raw_rows import as_arrow
+from twinviews.passes.input_profile import ColumnRanges, InputProfile, LevelsSeen
+from twinviews.passes.outside_rows import FALSE_ALARMS, chance, look_at_numbers
 from twinviews_experiments.contest.contest_sets import choose_contest_sets
 from twinviews_experiments.datasets.downloads import Files, UnobtainableError
 from workload import best_seconds, make_table, report
@@ -38,57 +41,69 @@ UNITS = {
 MOST_ROWS, MOST_COLUMNS = 10_000, 10
 
 
-def numbers_of(features: object) -> np.ndarray:
-    """Columns of numbers without blanks, as the source has them."""
-    columns = features.T if isinstance(features, np.ndarray) else list(features.values())
-    kept = []
-    for column in columns:
-        try:
-            x = np.asarray(column, dtype=float)
-        except (TypeError, ValueError):
-            continue
-        if np.isfinite(x).all():
-            kept.append(x)
-    return np.column_stack(kept)
+class Halves:
+    """A set's columns as the source has them: numbers without blanks, and words."""
 
+    def __init__(self, features: dict[str, np.ndarray]) -> None:
+        numbers, self.words = {}, {}
+        for name, column in features.items():
+            try:
+                x = np.asarray(column, dtype=float)
+            except (TypeError, ValueError):
+                self.words[name] = np.asarray(column).astype(str)
+                continue
+            if np.isfinite(x).all():
+                numbers[name] = x
+        self.names = list(numbers)
+        self.X = np.column_stack(list(numbers.values()))
 
-def told(profile: InputProfile, counts: OutsideCounts, names: list[str]) -> list[int]:
-    return counts.told_columns(profile, names)
+    def alarms(self, fitted: np.ndarray, new: np.ndarray) -> tuple[bool, float]:
+        """Whether a column is told, and the share of rows that are outside in some."""
+        profile = InputProfile(len(fitted), ColumnRanges.of(self.X[fitted]), {})
+        found = look_at_numbers(profile, self.X[new])
+        alarm = bool(found.counts.told_columns(profile, self.names))
+        rows = np.zeros(len(new), bool)
+        for flags in found.flags.values():
+            rows |= flags
+        limit = FALSE_ALARMS / (5 * (len(self.names) + len(self.words)))
+        for words in self.words.values():
+            levels, count = np.unique(words[fitted], return_counts=True)
+            seen = LevelsSeen.of(dict(zip(levels.tolist(), count.tolist(), strict=True)), complete=True)
+            unseen = ~np.isin(words[new], levels)
+            rows |= unseen
+            alarm |= chance(int(unseen.sum()), len(new), len(fitted), seen.rare_rows) < limit
+        return alarm, float(rows.mean())
 
 
 def look_at_sets(data: Path | None, halves: int) -> None:
-    calls = alarms = 0
-    shares, found = [], {unit: [0, 0] for unit in UNITS}
-    by_set: dict[str, list[int]] = {}
+    calls = alarms = n_words = 0
+    shares: dict[str, float] = {}
+    found = {unit: [0, 0] for unit in UNITS}
     for one in choose_contest_sets([], None):
         try:
-            X = numbers_of(one.read(Files(data, default_cache(), online=False)).features)
+            columns = Halves(one.read(Files(data, default_cache(), online=False)).features)
         except UnobtainableError as problem:
             print(f"{one.name}: {problem}")
             continue
-        names = [str(j) for j in range(X.shape[1])]
-        by_set[one.name] = [0, 0]
+        n_words += len(columns.words)
+        of_rows = []
         for draw in range(halves):
-            rng = np.random.default_rng(draw)
-            order = rng.permutation(len(X))[:MOST_ROWS]
-            fitted, new = X[order[: len(order) // 2]], X[order[len(order) // 2 :]]
-            profile = InputProfile(len(fitted), ColumnRanges.of(fitted), {})
-            counts = look_at_numbers(profile, new).counts
-            calls, alarms = calls + 1, alarms + bool(told(profile, counts, names))
-            shares.append(counts.n_outside / counts.n_rows)
+            order = np.random.default_rng(draw).permutation(len(columns.X))[:MOST_ROWS]
+            fitted, new = np.split(order, [len(order) // 2])
+            alarm, share = columns.alarms(fitted, new)
+            calls, alarms = calls + 1, alarms + alarm
+            of_rows.append(share)
             if draw == 0:
-                count_units(profile, new, names, found, by_set[one.name])
-    print(f"{len(by_set)} sets, {calls:,} calls with rows like those of the fit")
-    report(
-        "share of calls that tell of a column", alarms / calls, "at most 0.001", alarms <= calls / 1000
-    )
-    report("share of rows outside in some column", mean := float(np.mean(shares)), "-", mean < 0.001)
+                profile = InputProfile(len(fitted), ColumnRanges.of(columns.X[fitted]), {})
+                count_units(profile, columns.X[new], columns.names, found)
+        shares[one.name] = float(np.mean(of_rows))
+    print(f"{len(shares)} sets ({n_words} columns of words), {calls:,} calls with rows like the fit's")
+    most, mean = max(shares, key=lambda name: shares[name]), float(np.mean(list(shares.values())))
+    report("calls that tell of a column", float(alarms), "1 in 1,000", alarms <= calls / 1000)
+    report("share of rows outside in some column, mean of sets", mean, "at most 0.001", mean <= 0.001)
+    print(f"  the most on a set: {shares[most]:.2%} ({most})")
     for unit, (right, tried) in found.items():
-        report(f"columns told, {unit} ({tried})", right / tried, "-", True)
-    print(
-        "least told: "
-        + ", ".join(f"{n} {r}/{t}" for n, (r, t) in sorted(by_set.items()) if r < 0.7 * t)
-    )
+        print(f"columns told if they come {unit}: {right:,} of {tried:,}, {right / tried:.1%}")
 
 
 def count_units(
@@ -96,7 +111,6 @@ def count_units(
     new: np.ndarray,
     names: list[str],
     found: dict[str, list[int]],
-    of_set: list[int],
 ) -> None:
     """Columns that vary and are not 0 and 1, one at a time in another unit."""
     ranges = profile.ranges
@@ -107,24 +121,40 @@ def count_units(
         for unit, change in UNITS.items():
             changed = new.copy()
             changed[:, column] = change(new[:, column])
-            right = column in told(profile, look_at_numbers(profile, changed).counts, names)
-            found[unit][0] += right
+            counts = look_at_numbers(profile, changed).counts
+            found[unit][0] += column in counts.told_columns(profile, names)
             found[unit][1] += 1
-            of_set[0] += right
-            of_set[1] += 1
+
+
+def cost(rows: Any, y: np.ndarray) -> float:
+    """Seconds to look at rows, against those to predict them without a look."""
+    model = XNVRegressor(members=None, random_state=0, n_threads=1, progress=False).fit(rows, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        raw = rows if isinstance(rows, np.ndarray) else as_arrow(rows)
+        seconds = best_seconds(
+            {"predict": lambda: model.predict(rows), "look": lambda: warn_if_outside(model, raw)}, 3
+        )
+    return seconds["look"] / (seconds["predict"] - seconds["look"])
 
 
 def measure_cost(n_rows: int) -> None:
-    for what, whole in (("numbers", False), ("whole numbers", True)):
-        X, y = make_table(n_rows)
-        X = np.round(10 * X) if whole else X
-        model = XNVRegressor(members=None, random_state=0, n_threads=1, progress=False).fit(X, y)
-        warnings.simplefilter("ignore")
-        seconds = best_seconds(
-            {"predict": lambda: model.predict(X), "look": lambda: warn_if_outside(model, X)}, 3
+    X, y = make_table(n_rows)
+    frame = pd.DataFrame(X[:, :15], columns=[f"x{j}" for j in range(15)])
+    for j in range(5):
+        frame[f"word{j}"] = np.char.add("level ", np.round(3 * X[:, 15 + j]).astype(int).astype(str))
+    for what, rows in (
+        ("numbers", X),
+        ("whole numbers", np.round(10 * X)),
+        ("15 numbers, 5 words", frame),
+    ):
+        ratio = cost(rows, y)
+        report(
+            f"looking at {n_rows:,} rows, against predict without it; {what}",
+            ratio,
+            "at most 0.1",
+            ratio <= 0.1,
         )
-        ratio = seconds["look"] / (seconds["predict"] - seconds["look"])
-        report(f"looking, against predict without it, {what}", ratio, "at most 0.1", ratio <= 0.1)
 
 
 def main() -> None:
