@@ -255,21 +255,23 @@ def test_values_that_were_never_seen_are_counted(folder):
 
 def test_a_column_in_another_unit_is_told_and_the_table_of_the_fit_is_not(folder):
     rows = pd.read_csv(folder / "patients.csv", sep=";", decimal=",")
-    rows.assign(bmi=100 * rows["bmi"]).to_csv(folder / "unit.csv", index=False)
+    rows.assign(**{"body mass": 100 * rows["body mass"]}).to_csv(folder / "unit.csv", index=False)
     predict = ("predict", folder / "m.twinviews")
     told = run(*predict, folder / "unit.csv", "-o", folder / "u.csv", "--json")
-    assert "bmi: all 442 rows are outside the range of the fit" in told.stderr
+    n = rows["body mass"].notna().sum()
+    assert f"body mass: {n} of 442 rows are outside the range of the fit, 18 to 42.2" in told.stderr
+    assert "(here 1,800 to 4,220): another unit?" in told.stderr
     outside = json.loads(told.stdout)["outside"]
-    assert outside["rows_by_column"] == {"bmi": 442}
-    assert list(outside["told"]) == ["bmi"]
+    assert outside["rows_by_column"] == {"body mass": n}
+    assert list(outside["told"]) == ["body mass"]
     told = run(*predict, folder / "patients.csv", "-o", folder / "u.csv", "--json", "--no-outside")
     assert "outside" not in told.stderr
     assert json.loads(told.stdout)["outside"]["n_rows"] == 0
     assert "outside" not in pd.read_csv(folder / "u.csv").columns
-    rows.loc[[7], "bmi"] *= 100
+    rows.loc[[7], "body mass"] *= 100
     rows.to_csv(folder / "unit.csv", index=False)
     said = run(*predict, folder / "unit.csv", "-o", folder / "u.csv").stderr
-    assert "Single rows are outside what the fit has seen, in bmi (column outside)." in said
+    assert "Single rows are outside what the fit has seen, in body mass (column outside)." in said
 
 
 def test_a_useless_model_is_called_so(tmp_path):

@@ -211,3 +211,20 @@ def test_classes_sparse_rows_and_several_targets(samples):
         assert_array_equal(fitted.outside(sparse.csr_array(new)), expected)
         with pytest.warns(OutsideWarning, match="column 3: "):
             fitted.predict(sparse.csr_array(new))
+
+
+@pytest.mark.parametrize("n_levels", [9_000, 11_000])
+def test_rare_levels_of_a_column_with_many_were_seen(n_levels, tmp_path):
+    """Beyond 10,000 levels nothing is claimed; below, a new one is told from a rare one."""
+    n = n_levels + 2000
+    words = np.array([f"remark {j}" for j in range(n_levels)] + ["none"] * 2000)
+    words = np.random.default_rng(0).permutation(words)
+    X = np.random.default_rng(1).normal(size=n)
+    rows = pd.DataFrame({"x": X, "remark": words, "y": np.where(np.arange(n) < 50, X, np.nan)})
+    rows.to_parquet(tmp_path / "t.parquet", row_group_size=3000)
+    model = XNVRegressor(**QUICK).fit_table(
+        tmp_path / "t.parquet", target="y", kinds={"remark": "category"}
+    )
+    assert not model.outside(rows).any()
+    new = rows.assign(remark=["new"] * 5 + list(words[5:]))
+    assert model.outside(new).sum() == (5 if n_levels <= 10_000 else 0)
