@@ -106,8 +106,8 @@ def outside(self: Any, X: Any) -> np.ndarray:
     has more than 10,000.
 
     If more rows of a column are outside than chance explains, ``predict`` and its like raise an
-    :class:`OutsideWarning`; there is less than one such warning in 10,000 calls with rows that were
-    drawn like those of the fit.
+    :class:`OutsideWarning`. With rows that were drawn like those of the fit, numbers raise one in less
+    than one of 10,000 calls; for words that is an approximation.
 
     Parameters
     ----------
