@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from twinviews.active.error_forecast import forecast_error as forecast_error
     from twinviews.active.suggestion import suggest as suggest
     from twinviews.data_checks.data_finding import DataWarning as DataWarning
+    from twinviews.data_checks.outside_sentences import OutsideWarning as OutsideWarning
     from twinviews.estimators.exact_sssl import ExactSSSLClassifier as ExactSSSLClassifier
     from twinviews.estimators.exact_sssl import ExactSSSLRegressor as ExactSSSLRegressor
     from twinviews.estimators.krr import KRRClassifier as KRRClassifier
@@ -52,6 +53,7 @@ _HOMES = {
     "LapRLSClassifier": "twinviews.estimators.laprls",
     "TableEncoder": "twinviews.estimators.table_encoder",
     "DataWarning": "twinviews.data_checks.data_finding",
+    "OutsideWarning": "twinviews.data_checks.outside_sentences",
     "suggest": "twinviews.active.suggestion",
     "forecast_error": "twinviews.active.error_forecast",
     "save_model": "twinviews.model_files.files",

@@ -98,7 +98,8 @@ def test_every_format_holds_the_same_predictions(folder, suffix):
     }
     found = readers[suffix](folder / f"out.{suffix}")
     expected = pd.read_parquet(folder / "as.parquet")
-    assert found.columns.tolist() == ["patient", "prediction", "lower", "upper"]
+    assert found.columns.tolist() == ["patient", "prediction", "lower", "upper", "outside"]
+    assert found["outside"].isna().all()  # it is the table of the fit
     assert_allclose(found["prediction"], expected["prediction"], rtol=1e-12)
 
 
@@ -106,7 +107,7 @@ def test_standard_streams(folder):
     table = (folder / "patients.csv").read_bytes()
     result = run("predict", folder / "m.twinviews", "-", "-o", "-", "--keep", "patient", input=table)
     lines = result.stdout.splitlines()
-    assert lines[0] == '"patient","prediction","lower","upper"'
+    assert lines[0] == '"patient","prediction","lower","upper","outside"'
     assert len(lines) == 443
     run("fit", "-", "--target", "progression", "-o", folder / "piped.twinviews", "--quick", input=table)
     assert load_model(folder / "piped.twinviews").n_labeled_ == 120
@@ -132,7 +133,8 @@ def test_machines_read_json(folder):
         folder / "j.csv",
         "--json",
     )
-    assert json.loads(run(*kept).stdout)["predictions"] == ["prediction", "lower", "upper"]
+    added = json.loads(run(*kept).stdout)["predictions"]
+    assert added == ["prediction", "lower", "upper", "outside"]
 
 
 @pytest.mark.parametrize("n", [14, 40, 200])
@@ -192,7 +194,8 @@ def test_classes_are_found_out_and_whole_numbers_stay_whole(tmp_path):
     assert "grade: 40 labels in 80 rows; classification (--task)" in said
     run("predict", tmp_path / "m", tmp_path / "t.csv", "-o", tmp_path / "out.csv", "--keep", "grade")
     found = pd.read_csv(tmp_path / "out.csv")
-    assert found.columns.tolist() == ["grade", "prediction", "probability_1", "probability_2"]
+    probabilities = ["probability_1", "probability_2"]
+    assert found.columns.tolist() == ["grade", "prediction", *probabilities, "outside"]
     assert set(found["prediction"]) == {1, 2}
     other = ("fit", tmp_path / "t.csv", "--target", "grade", "-o", tmp_path / "m", "--quick")
     assert "regression" in run(*other, "--task", "regression").stderr
@@ -210,7 +213,7 @@ def test_predictions_of_an_earlier_run_are_not_learned_from(folder):
     run("predict", folder / "m.twinviews", folder / "patients.csv", "-o", folder / "earlier.csv")
     table = ("fit", folder / "earlier.csv", "--target", "progression", "--quick", "-o", folder / "e")
     said = run(*table).stderr
-    assert "Left out, as predictions of an earlier run: prediction, lower, upper" in said
+    assert "Left out, as predictions of an earlier run: prediction, lower, upper, outside" in said
     assert "prediction" not in load_model(folder / "e").feature_names_in_
 
 
@@ -242,8 +245,33 @@ def test_values_that_were_never_seen_are_counted(folder):
     (folder / "moved.csv").write_text(text.replace(";Harbour;", ";Hafen;"))
     for keep in ([], ["--keep", "patient"]):
         args = ("predict", folder / "m.twinviews", folder / "moved.csv", "-o", folder / "h.csv", *keep)
-        assert f"clinic: {n} of 442 rows hold a value that the fit has not seen" in run(*args).stderr
-    assert pd.read_csv(folder / "h.csv").columns.tolist() == ["patient", "prediction", "lower", "upper"]
+        said = run(*args).stderr
+        assert f"clinic: {n} of 442 rows hold a value that the fit has not seen: 'Hafen'." in said
+    found = pd.read_csv(folder / "h.csv")
+    assert found.columns.tolist() == ["patient", "prediction", "lower", "upper", "outside"]
+    assert (found["outside"] == "clinic").sum() == n
+    assert found["outside"].isna().sum() == 442 - n
+
+
+def test_a_column_in_another_unit_is_told_and_the_table_of_the_fit_is_not(folder):
+    rows = pd.read_csv(folder / "patients.csv", sep=";", decimal=",")
+    rows.assign(**{"body mass": 100 * rows["body mass"]}).to_csv(folder / "unit.csv", index=False)
+    predict = ("predict", folder / "m.twinviews")
+    told = run(*predict, folder / "unit.csv", "-o", folder / "u.csv", "--json")
+    n = rows["body mass"].notna().sum()
+    assert f"body mass: {n} of 442 rows are outside the range of the fit, 18 to 42.2" in told.stderr
+    assert "(here 1,800 to 4,220): another unit?" in told.stderr
+    outside = json.loads(told.stdout)["outside"]
+    assert outside["rows_by_column"] == {"body mass": n}
+    assert list(outside["told"]) == ["body mass"]
+    told = run(*predict, folder / "patients.csv", "-o", folder / "u.csv", "--json", "--no-outside")
+    assert "outside" not in told.stderr
+    assert json.loads(told.stdout)["outside"]["n_rows"] == 0
+    assert "outside" not in pd.read_csv(folder / "u.csv").columns
+    rows.loc[[7], "body mass"] *= 100
+    rows.to_csv(folder / "unit.csv", index=False)
+    said = run(*predict, folder / "unit.csv", "-o", folder / "u.csv").stderr
+    assert "Single rows are outside what the fit has seen, in body mass (column outside)." in said
 
 
 def test_a_useless_model_is_called_so(tmp_path):

@@ -77,6 +77,7 @@ def test_kernels(kernel, tmp_path):
     assert_same_numbers(model, np.vstack([X, np.zeros((1, 3)), rows(40, seed=1)]), tmp_path)
 
 
+@pytest.mark.filterwarnings("ignore:column 2. all 20 rows:twinviews.OutsideWarning")
 def test_a_column_that_never_varied(tmp_path):
     X = rows()
     X[:, 2] = 4

@@ -164,6 +164,7 @@ Examples:
     help="Coverage of the intervals of predicted numbers.",
 )
 @click.option("--no-intervals", is_flag=True, help="No intervals, which is faster.")
+@click.option("--no-outside", is_flag=True, help="No column `outside`.")
 @click.option(
     "--formulas",
     is_flag=True,
@@ -175,7 +176,8 @@ def predict(as_json: bool, **options: Any) -> None:
     """Predict for every row of TABLE with MODEL, a file that `twinviews fit` wrote.
 
     The output has the columns of TABLE and those of the predictions: `prediction` with `lower` and
-    `upper`, or `prediction` with the probability of each class. It appears when it is complete.
+    `upper`, or `prediction` with the probability of each class. `outside` names the columns in which
+    the row has a value unlike all that the fit saw. The file appears when it is complete.
     """
     if as_json and options["output"] == "-":
         raise click.UsageError("--json and -o - both mean standard output: name a file.")

@@ -93,11 +93,6 @@ class LevelCode:
         mean = shares[:-1] @ np.log(shares[:-1]) / shares[:-1].sum()
         return np.where(np.asarray(words.is_null()), mean, np.log(shares)[place])
 
-    def never_seen(self, column: pa.Array) -> int:
-        """How many rows have a level that no row of the fit had."""
-        words = as_words(column).drop_null()
-        return int((_places(words, self.known) < 0).sum())
-
 
 def _places(words: pa.Array, levels: tuple[str, ...]) -> np.ndarray:
     """(rows,) where each word is among the levels; -1 if it is not."""

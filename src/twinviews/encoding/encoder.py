@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, count
 from typing import Annotated, Any
@@ -16,7 +16,9 @@ import pyarrow.compute as pc
 from twinviews.encoding.codes import Code, DateCode, LeftOutColumn, LevelCode, NumberCode
 from twinviews.encoding.column_kinds import code_of, facts_of, kinds_by_name
 from twinviews.encoding.facts import Kind, TableFacts
+from twinviews.encoding.seen_columns import profile_of_facts
 from twinviews.encoding.values import as_numbers, one_array
+from twinviews.passes.input_profile import InputProfile
 from twinviews.reading.arrow_kinds import kind_of_type
 from twinviews.tables import ArrayTable, Block, Table
 from twinviews.tables.arrow import Selection, check_columns, is_plain
@@ -27,6 +29,8 @@ class Encoder:
     """A code for each input column, in their order."""
 
     codes: Annotated[tuple[Code, ...], "F", ">= 1"]
+    # What the fit has seen of the columns; unknown in older files. It is no part of how rows are coded.
+    profile: Annotated[InputProfile, "F"] | None = field(default=None, compare=False, repr=False)
 
     @property
     def _used(self) -> list[NumberCode | LevelCode | DateCode]:
@@ -119,7 +123,8 @@ def kinds_of(schema: pa.Schema, columns: list[str], given: Mapping[str, Kind]) -
 
 def encoder_of(facts: TableFacts, given: Mapping[str, Kind]) -> Encoder:
     """From the facts of all rows, which must leave something to learn from."""
-    encoder = Encoder(code_columns(facts, given))
+    codes = code_columns(facts, given)
+    encoder = Encoder(codes, profile_of_facts(facts, codes))
     check_not_empty(encoder, facts)
     return encoder
 

@@ -68,6 +68,7 @@ class LevelFacts:
     """How many rows have each level; with more than ``MOST_LEVELS_COUNTED``, of the commonest."""
 
     counts: Mapping[str, Count]
+    complete: bool = True  # whether these are all levels
 
     @classmethod
     def of(cls, column: pa.Array, weight: np.ndarray) -> Self:
@@ -84,17 +85,17 @@ class LevelFacts:
         for level, (weight, rows) in other.counts.items():
             before = counts.get(level, Count(0.0, 0))
             counts[level] = Count(before.weight + weight, before.rows + rows)
-        return self._of_commonest(counts)
+        return self._of_commonest(counts, complete=self.complete and other.complete)
 
     @property
     def is_constant(self) -> bool:
         return len(self.counts) == 1
 
     @classmethod
-    def _of_commonest(cls, counts: dict[str, Count]) -> Self:
+    def _of_commonest(cls, counts: dict[str, Count], *, complete: bool = True) -> Self:
         if len(counts) <= MOST_LEVELS_COUNTED:
-            return cls(counts)
-        return cls(dict(commonest(counts, MOST_LEVELS_COUNTED)))
+            return cls(counts, complete)
+        return cls(dict(commonest(counts, MOST_LEVELS_COUNTED)), complete=False)
 
 
 def commonest(counts: Mapping[str, Count], most: int) -> list[tuple[str, Count]]:

@@ -21,11 +21,13 @@ from twinviews.estimators._checks import check_choice, check_parameter, seed_fro
 from twinviews.estimators._ensemble import EnsembleFit, dense
 from twinviews.estimators._inputs import as_numbers, check_present_rows, open_arrays, open_dask
 from twinviews.estimators._method import Method, Problems, Solution
+from twinviews.estimators._outside import outside, remember_ranges, warn_if_outside
 from twinviews.estimators._questions import RowNumbers, ask_about_data, labels_as_given
 from twinviews.method.kernels import Kernel, find_kernel
 from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.tuning import PROBE_ROWS, SAMPLE_ROWS
 from twinviews.passes.first_pass import FirstPass, first_pass_of
+from twinviews.passes.input_profile import InputProfile
 from twinviews.passes.labeled_rows import LabeledRows
 from twinviews.passes.scaling import SCALES, Scale
 from twinviews.passes.targets import check_missing_label
@@ -57,6 +59,7 @@ class SemiSupervisedEstimator(BaseEstimator):
     n_labeled_: int
     n_unlabeled_: int
     _encoder: Encoder | None = None  # of tables that hold more than numbers
+    _profile: InputProfile | None = None  # what a fit on numbers has seen; None in older files
     _scaling: Scale | None
     _rows_are_sparse = False
     _one_column: bool  # whether y was a column or a table of them
@@ -176,6 +179,7 @@ class SemiSupervisedEstimator(BaseEstimator):
         with fitting(self):
             first_pass = table.fold(self._summarise_first_pass(method))
             unscaled = first_pass.labeled
+            remember_ranges(self, first_pass.ranges, first_pass.n_rows)
             self._scaling = first_pass.scaling(self._scale_kind())
             if self._scaling is not None:
                 table, first_pass = MappedTable(table, self._scaling), first_pass.scaled(self._scaling)
@@ -215,6 +219,7 @@ class SemiSupervisedEstimator(BaseEstimator):
             seed=self._seed,
             missing_label=self.missing_label,
             column_moments=kind == "standard",
+            column_ranges=self._encoder is None,
         )
 
     def relabel(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
@@ -302,9 +307,9 @@ class SemiSupervisedEstimator(BaseEstimator):
             )
         return [str(name) for name in self.feature_names_in_]
 
-    def _as_numbers(self, X: Any) -> Any:
+    def _as_numbers(self, X: Any, look: Callable[[Any], None] | None = None) -> Any:
         """Rows like those of the fit, as numbers, and dense where they are to be scaled."""
-        X = as_numbers(self, X)
+        X = as_numbers(self, X, look)
         return X.toarray() if self._scaling is not None and sparse.issparse(X) else X
 
     def _scaled(self, X: Any) -> Any:
@@ -315,9 +320,12 @@ class SemiSupervisedEstimator(BaseEstimator):
             return self._scaling(X)
 
     def _prepared(self, X: Any) -> Any:
-        """Rows of a user, checked, as numbers on the scale of the fit."""
+        """Rows of a user, checked, as numbers on the scale of the fit; with a warning of columns
+        that are outside what the fit has seen."""
         check_is_fitted(self)
-        return self._scaled(self._as_numbers(X))
+        return self._scaled(self._as_numbers(X, partial(warn_if_outside, self)))
+
+    outside = outside
 
     # --- tables that need not fit in memory ---------------------------------------------------------
 

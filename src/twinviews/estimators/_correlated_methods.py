@@ -11,6 +11,7 @@ from twinviews.estimators._all_or_nothing import all_or_nothing, fitting
 from twinviews.estimators._base import SemiSupervisedEstimator
 from twinviews.estimators._correlated_views import AllRows
 from twinviews.estimators._inputs import check_present_rows, open_arrays
+from twinviews.estimators._outside import merge_profiles, profile_of, profile_of_rows
 from twinviews.estimators._questions import labels_as_given
 from twinviews.method.correlation import CanonicalBasis
 from twinviews.method.moments import Moments
@@ -106,7 +107,7 @@ def partial_fit(
 
 
 def _add_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-    X = model._as_numbers(X)
+    raw, X = X, model._as_numbers(X)
     if y is None:
         y = np.full(X.shape[0], None)
     X, y, weight = check_present_rows(X, y, sample_weight)
@@ -117,6 +118,7 @@ def _add_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     with fitting(model):
         moments = model._method().moments_of_table(model._learned.all_rows, table)
     labeled = LabeledRows.of(*block, model.missing_label).scaled(model._scaling)
+    merge_profiles(model, profile_of_rows(model, raw, X, sample_weight))
     return _take_in(model, moments, labeled, X.shape[0] - labeled.count)
 
 
@@ -143,6 +145,7 @@ def merge(self: Any, other: Any) -> Any:
         )
     theirs = _all_rows(other, "merge")
     with all_or_nothing(self):
+        merge_profiles(self, profile_of(other))
         return _take_in(self, theirs.moments, theirs.labeled, other.n_unlabeled_)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,20 +94,30 @@ def _learn_encoder(X: Any, X_unlabeled: Any, sample_weight: Any) -> Encoder | No
     return encoder_of_frames(frames, weight)
 
 
-def as_numbers(model: Any, X: Any) -> Any:
-    """Rows like those of the fit, as a float array or a CSR matrix."""
+def as_numbers(model: Any, X: Any, look: Callable[[Any], None] | None = None) -> Any:
+    """Rows like those of the fit, as a float array or a CSR matrix.
+
+    ``look`` is called with the rows before they are encoded.
+    """
     check_frame(X)
     encoder: Encoder | None = model._encoder
     if encoder is None:
         check_numbers_only(X)
-        return _check_rows(model, X, reset=False)
+        X = _check_rows(model, X, reset=False)
+        if look is not None:
+            look(X)
+        return X
     if not is_frame(X):
         raise ValueError(
             f"This model was fitted on a table with named columns, not all of them numbers, and needs "
             f"such a table here; this is a {type(X).__name__}. The columns are "
             f"{', '.join(encoder.names)}."
         )
-    return encoder(as_arrow(X))
+    X = as_arrow(X)
+    numbers = encoder(X)
+    if look is not None:
+        look(X)
+    return numbers
 
 
 def _check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:

@@ -15,14 +15,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from twinviews.estimators._all_or_nothing import all_or_nothing
 from twinviews.estimators._checks import AUTO, check_flag
+from twinviews.estimators._outside import (
+    OUTSIDE,
+    look_at,
+    names_outside,
+    profile_of,
+    refuse_without_profile,
+    warn_of_counts,
+)
 from twinviews.estimators._questions import rows_of
 from twinviews.estimators._raw_rows import remember_columns
 from twinviews.passes.first_pass import SUMMARIES
 from twinviews.tables import Table, Wanted
+from twinviews.tables.base import merge_all
 from twinviews.tables.checkpoint import Checkpoint
 from twinviews.tables.engines import missing_engine
 
 if TYPE_CHECKING:
+    from twinviews.passes.outside_rows import OutsideCounts
     from twinviews.reading import ReadingOptions
 
 Model = TypeVar("Model")
@@ -149,9 +159,13 @@ def predict_table(
     out: Any = None,
     *,
     keep: Sequence[str] = (),
+    outside: bool = False,
     reading: ReadingOptions | None = None,
 ) -> Any:
     """Predict for a table of any size.
+
+    Like ``predict``, it warns of columns that lie outside what the fit has seen, at the end; not where
+    a lazy data frame comes back, whose rows are not read yet.
 
     Parameters
     ----------
@@ -163,6 +177,9 @@ def predict_table(
         frames None gives back a data frame.
     keep : list of str
         Columns of the source to carry over into the file, such as an id.
+    outside : bool, default=False
+        Whether to add a column ``outside``, with the names of the columns in which the row lies
+        outside what the fit has seen, as :meth:`outside` tells; null where there is none.
     reading : twinviews.reading.ReadingOptions, optional
         As in ``fit_table``; what was given or found out there is used where this says nothing.
 
@@ -174,13 +191,19 @@ def predict_table(
     if out is not None:
         from twinviews.tables.predictions import write_predictions
 
-        write_predictions(predict_batches(self, source, keep=keep, reading=reading), Path(out))
+        options: dict[str, Any] = {"keep": keep, "outside": outside, "reading": reading}
+        write_predictions(predict_batches(self, source, **options), Path(out))
         return Path(out)
+    check_flag("outside", outside)
     source = _read_like_the_fit(self, source, reading)
     from twinviews.tables.predictions import predicted_frame
 
     sample = self._prediction_columns(np.zeros((1, self._width)), None)
-    return predicted_frame(source, self._input_names(), partial(_predict_batch, self), sample)
+    if outside:
+        refuse_without_profile(self)
+        sample = {**sample, OUTSIDE: _text_column([None])}
+    predict = partial(_predict_batch, self, outside=outside)
+    return predicted_frame(source, self._input_names(), predict, sample)
 
 
 def predict_batches(
@@ -189,9 +212,12 @@ def predict_batches(
     *,
     keep: Sequence[str] = (),
     coverage: float | None = None,
+    outside: bool = False,
     reading: ReadingOptions | None = None,
 ) -> Iterator[Any]:
     """Predict for a table of any size, block by block, in the order of its rows.
+
+    After the last block it warns, as ``predict`` does, of columns outside what the fit has seen.
 
     Parameters
     ----------
@@ -200,6 +226,8 @@ def predict_batches(
         Columns of the source to carry over.
     coverage : float, optional
         For regressors, of intervals to add as columns ``lower`` and ``upper``.
+    outside : bool, default=False
+        As in ``predict_table``.
     reading : twinviews.reading.ReadingOptions, optional
         As in ``predict_table``.
 
@@ -208,12 +236,33 @@ def predict_batches(
     pyarrow.Table
         The columns kept, then those of predictions.
     """
-    source = _read_like_the_fit(self, source, reading)
+    counts: OutsideCounts | None = None
+    options: dict[str, Any] = {"coverage": coverage, "outside": outside, "reading": reading}
+    for table, of_block in counted_batches(self, source, keep=keep, **options):
+        counts = merge_all([counts, of_block])
+        yield table
+    warn_of_counts(self, counts)
+
+
+def counted_batches(
+    model: Any,
+    source: Any,
+    *,
+    keep: Sequence[str] = (),
+    coverage: float | None = None,
+    outside: bool = False,
+    reading: ReadingOptions | None = None,
+) -> Iterator[tuple[Any, OutsideCounts | None]]:
+    """As ``predict_batches``, with how much of each block is outside what the fit has seen."""
+    check_flag("outside", outside)
+    source = _read_like_the_fit(model, source, reading)
+    if outside:
+        refuse_without_profile(model)
     from twinviews.tables.predictions import predicted_batches
 
-    predict = partial(_predict_batch, self, coverage=coverage)
-    options = {"n_threads": self.n_threads, "progress": self.progress}
-    yield from predicted_batches(source, self._input_names(), predict, list(keep), **options)
+    predict = partial(_predict_and_count, model, coverage=coverage, outside=outside)
+    options = {"n_threads": model.n_threads, "progress": model.progress}
+    yield from predicted_batches(source, model._input_names(), predict, list(keep), **options)
 
 
 def _read_like_the_fit(model: Any, source: Any, reading: ReadingOptions | None) -> Any:
@@ -227,10 +276,34 @@ def _read_like_the_fit(model: Any, source: Any, reading: ReadingOptions | None) 
     return read_like_the_fit(source, getattr(model, "about_", {}), reading)
 
 
-def _predict_batch(model: Any, batch: Any, coverage: float | None = None) -> dict[str, np.ndarray]:
+def _predict_batch(model: Any, batch: Any, *, outside: bool = False) -> dict[str, Any]:
     """Columns of predictions, for rows as a table's blocks have them."""
-    columns: dict[str, np.ndarray] = model._prediction_columns(numbers_of(model, batch), coverage)
-    return columns
+    return _predict_and_count(model, batch, outside=outside, count=outside)[0]
+
+
+def _predict_and_count(
+    model: Any,
+    batch: Any,
+    *,
+    coverage: float | None = None,
+    outside: bool = False,
+    count: bool = True,
+) -> tuple[dict[str, Any], OutsideCounts | None]:
+    """Columns of predictions, and how much is outside what the fit has seen."""
+    numbers = numbers_of(model, batch)
+    columns: dict[str, Any] = model._prediction_columns(numbers, coverage)
+    if not count or profile_of(model) is None:
+        return columns, None
+    found = look_at(model, numbers if model._encoder is None else batch)
+    if outside:
+        columns[OUTSIDE] = _text_column(names_outside(model, found, len(numbers)))
+    return columns, found.counts
+
+
+def _text_column(texts: Sequence[str | None]) -> Any:
+    import pyarrow as pa
+
+    return pa.array(texts, pa.string())
 
 
 def numbers_of(model: Any, batch: Any) -> np.ndarray:

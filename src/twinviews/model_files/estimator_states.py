@@ -45,6 +45,7 @@ from twinviews.model_files.labels_and_rows import Rows
 from twinviews.model_files.records import MOST_WHOLE, Json, Kind, Reader, Sizes, Writer
 from twinviews.model_files.schema import defaults_of, field_of, fields_of
 from twinviews.model_files.stored_classes import TableEncoding
+from twinviews.passes.input_profile import InputProfile
 from twinviews.passes.scaling import Scale
 
 _PROBES = 4
@@ -68,6 +69,7 @@ class _EveryModel:
     _solution: Annotated[Solution, "D r T"]
     loo_error_: Annotated[float | np.ndarray, "T", "missing"]
     _error_ends: tuple[Annotated[float, "missing"], ...] | None = None
+    _profile: Annotated[InputProfile, "F"] | None = None
 
 
 class _Regressor(_EveryModel):
@@ -236,6 +238,8 @@ def _check_together(model: Any, sizes: Sizes, *, whole: bool) -> None:
     ends = model._error_ends
     if ends is not None and len(ends) != 2 * (1 if is_classifier(model) else T):
         raise ModelFileError(f"{len(ends)} ends are not those of the intervals of its errors")
+    if model._profile is not None and (model._encoder is not None or model._profile.levels):
+        raise ModelFileError("what it has seen is not of columns of numbers")
     for target, ensemble in enumerate(model._ensembles or ()):
         problem, _ = solution.problem_of(target)
         if len(ensemble.held_out) != min(len(problem.Y), MOST_LABELS):

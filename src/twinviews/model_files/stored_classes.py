@@ -47,6 +47,7 @@ from twinviews.model_files.container import ModelFileError
 from twinviews.model_files.labels_and_rows import check_places
 from twinviews.model_files.records import LARGEST, Kind, Sizes
 from twinviews.model_files.schema import defaults_of, fields_of
+from twinviews.passes.input_profile import ColumnRanges, InputProfile, LevelsSeen
 from twinviews.passes.labeled_rows import LabeledRows
 from twinviews.passes.scaling import RankScaling, Scaling
 
@@ -198,6 +199,20 @@ def _parts_go_together(rows: LabeledRows, sizes: Sizes) -> None:
             raise ModelFileError("labeled rows have parts of different lengths")
 
 
+def _ends_are_in_order(ranges: ColumnRanges, sizes: Sizes) -> None:
+    if (ranges.least > ranges.most).any():
+        raise ModelFileError("the least number of a column is above the greatest")
+    if (np.isnan(ranges.least) != np.isnan(ranges.most)).any():
+        raise ModelFileError("of a column only one end of its range is known")
+
+
+def _hashes_rise(seen: LevelsSeen, sizes: Sizes) -> None:
+    if (seen.hashes[1:] <= seen.hashes[:-1]).any():
+        raise ModelFileError("hashes of levels do not rise")
+    if not seen.complete and len(seen.hashes):
+        raise ModelFileError("levels of a column were seen, and are said not to be known")
+
+
 # --- a fit in a metric is stored without its kernel columns, which follow from the rest -------------
 
 
@@ -277,6 +292,9 @@ _store(ClassificationEnsemble, "ClassificationEnsemble", check=_members_agree)
 _store(CanonicalBasis, "CanonicalBasis")
 _store(Moments, "Moments")
 _store(LabeledRows, "LabeledRows", check=_parts_go_together)
+_store(ColumnRanges, "ColumnRanges", check=_ends_are_in_order)
+_store(LevelsSeen, "LevelsSeen", check=_hashes_rise)
+_store(InputProfile, "InputProfile")
 _store(Solution, "Solution")
 _store(AllRows, "AllRows")
 _store(LearnedCorrelation, "LearnedCorrelation")
@@ -296,6 +314,9 @@ else:
         names = [code.name for code in encoder.codes]
         if len(set(names)) < len(names) or not encoder.names:
             raise ModelFileError("its columns are not told apart by their names")
+        words = {code.name for code in encoder.codes if isinstance(code, LevelCode)}
+        if encoder.profile is not None and set(encoder.profile.levels) != words:
+            raise ModelFileError("its levels are not those of its columns of words")
         sizes.bind("D", len(encoder.outputs))
 
     def _levels_are_known(code: LevelCode, sizes: Sizes) -> None:

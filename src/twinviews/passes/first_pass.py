@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from twinviews.method.landmarks import AllDistinctRows, RowSample, row_priorities
 from twinviews.method.moments import Moments
+from twinviews.passes.input_profile import ColumnRanges
 from twinviews.passes.labeled_rows import LabeledRows
 from twinviews.passes.scaling import (
     ColumnMoments,
@@ -27,6 +28,7 @@ class FirstPass:
     sample: RowSample
     labeled: LabeledRows
     columns: ColumnMoments | None  # only for tables that are to be scaled by them
+    ranges: ColumnRanges | None = None  # only of tables that are not encoded
 
     def merge(self, other: Self) -> Self:
         return type(self)(
@@ -34,6 +36,7 @@ class FirstPass:
             self.sample.merge(other.sample),
             self.labeled.merge(other.labeled),
             merge_all([self.columns, other.columns]),
+            merge_all([self.ranges, other.ranges]),
         )
 
     def scaling(self, kind: str | None) -> Scale | None:
@@ -58,7 +61,7 @@ class FirstPass:
 
 
 # What the passes over a table make of it, and what that holds.
-SUMMARIES = (FirstPass, RowSample, LabeledRows, ColumnMoments, Moments, AllDistinctRows)
+SUMMARIES = (FirstPass, RowSample, LabeledRows, ColumnMoments, ColumnRanges, Moments, AllDistinctRows)
 
 
 def first_pass_of(
@@ -68,8 +71,11 @@ def first_pass_of(
     seed: int,
     missing_label: Any = None,
     column_moments: bool = False,
+    column_ranges: bool = False,
 ) -> FirstPass:
     X, Y, weight = block
     sample = RowSample.of(X, row_priorities(X, seed), sample_size)
     columns = ColumnMoments.of(X, weight) if column_moments else None
-    return FirstPass(X.shape[0], sample, LabeledRows.of(X, Y, weight, missing_label), columns)
+    ranges = ColumnRanges.of(X) if column_ranges else None
+    labeled = LabeledRows.of(X, Y, weight, missing_label)
+    return FirstPass(X.shape[0], sample, labeled, columns, ranges)

@@ -8,7 +8,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from twinviews.reading import can_be_written, write
@@ -18,26 +17,33 @@ from twinviews.tables.engines import Wanted, open_table
 # Rows that are predicted at once.
 _BLOCK_ROWS = 32_768
 # From a record batch to columns by name; it is sent to the workers of a cluster.
-Predict = Callable[[pa.RecordBatch], Mapping[str, np.ndarray]]
+Predict = Callable[[pa.RecordBatch], Mapping[str, Any]]
+# The same, and a summary of the batch beside it.
+PredictAndSummarise = Callable[[pa.RecordBatch], tuple[Mapping[str, Any], Any]]
 
 
 def predicted_batches(
-    source: Any, names: Sequence[str], predict: Predict, keep: Sequence[str], **options: Any
-) -> Iterator[pa.Table]:
-    """The columns kept and those of predictions, block by block, in the order of the rows."""
+    source: Any,
+    names: Sequence[str],
+    predict: PredictAndSummarise,
+    keep: Sequence[str],
+    **options: Any,
+) -> Iterator[tuple[pa.Table, Any]]:
+    """The columns kept and those of predictions, block by block, in the order of the rows, and the
+    summary of each block."""
     needed = list(dict.fromkeys([*names, *keep]))
     table, _ = open_table(source, Wanted(needed, block_rows=_BLOCK_ROWS, **options))
     return table.map_blocks(partial(_of_block, predict, keep))
 
 
-def _of_block(predict: Predict, keep: Sequence[str], block: Block) -> pa.Table:
-    found = predict(block.X)
+def _of_block(predict: PredictAndSummarise, keep: Sequence[str], block: Block) -> tuple[pa.Table, Any]:
+    found, summary = predict(block.X)
     _check_new_names(found, keep)
-    return pa.table({**{name: block.X.column(name) for name in keep}, **found})
+    return pa.table({**{name: block.X.column(name) for name in keep}, **found}), summary
 
 
 def predicted_frame(
-    source: Any, names: Sequence[str], predict: Predict, sample: Mapping[str, np.ndarray]
+    source: Any, names: Sequence[str], predict: Predict, sample: Mapping[str, Any]
 ) -> Any:
     """A table of the source's engine with columns of predictions added; ``sample`` has their types."""
     table, selection = open_table(source, Wanted(names))

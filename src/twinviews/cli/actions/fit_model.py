@@ -150,7 +150,7 @@ def _columns_to_use(found: Reading, target: str, kinds: Mapping[str, str]) -> li
 
 
 def _is_prediction(name: str) -> bool:
-    return name in ("prediction", "lower", "upper") or name.startswith("probability_")
+    return name in ("prediction", "lower", "upper", "outside") or name.startswith("probability_")
 
 
 def _columns_in_words(model: Any) -> str:

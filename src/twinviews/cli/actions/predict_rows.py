@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from twinviews import load_model
 from twinviews.cli.actions.first_look import check_paths
 from twinviews.cli.errors import say
 from twinviews.encoding.sources import read_like_the_fit
-from twinviews.reading import Reading, ReadingOptions, write
+from twinviews.estimators._outside import OUTSIDE, input_columns, profile_of, told_of
+from twinviews.estimators._table_methods import counted_batches
+from twinviews.passes.outside_rows import OutsideCounts
+from twinviews.reading import ReadingOptions, write
+from twinviews.tables.base import merge_all
 
 
 def predict_rows(
@@ -25,6 +29,7 @@ def predict_rows(
     keep: Sequence[str] | None,
     coverage: float,
     no_intervals: bool,
+    no_outside: bool,
     formulas: bool,
     **reading: Any,
 ) -> dict[str, Any]:
@@ -34,30 +39,55 @@ def predict_rows(
     found = read_like_the_fit(table, getattr(fitted, "about_", {}), ReadingOptions(**reading))
     say(str(found))
     kept = found.dataset.schema.names if keep is None else keep
-    unseen: Counter[str] = Counter()
+    width = None if no_intervals else coverage
+    # Of a model that an earlier version saved nothing is known.
+    named = not no_outside and profile_of(fitted) is not None
+    counted = _Counted(counted_batches(fitted, found, keep=kept, coverage=width, outside=named))
     with found.plain_errors():
-        batches = _predicted(fitted, found, kept, None if no_intervals else coverage, unseen)
-        first = next(batches, None)
+        first = next(counted, None)
         if first is None:
             raise ValueError(f"{found.source} has no rows to predict for.")
-        n_rows = write(chain([first], batches), first.schema, output, formulas=formulas)
-    for name, rows in unseen.items():
-        say(f"{name}: {rows:,} of {n_rows:,} rows hold a value that the fit has not seen.")
+        n_rows = write(chain([first], counted), first.schema, output, formulas=formulas)
+    outside = _say_what_is_outside(fitted, counted.counts, named=named)
     if output != "-":
         say(f"Wrote {output}: {n_rows:,} rows.")
     added = [name for name in first.schema.names if name not in kept]
-    return {"output": output, "n_rows": n_rows, "predictions": added, "never_seen": dict(unseen)}
+    return {"output": output, "n_rows": n_rows, "predictions": added, **outside}
 
 
-def _predicted(
-    model: Any, found: Reading, kept: Sequence[str], coverage: float | None, unseen: Counter[str]
-) -> Iterator[pa.Table]:
-    """Columns kept and predictions, block by block; counts in ``unseen`` rows with unknown levels."""
-    of_levels = [code for code in model.columns_ if code.kind == "category"]
-    names = list(dict.fromkeys([*kept, *(code.name for code in of_levels)]))
-    for table in model.predict_batches(found, keep=names, coverage=coverage):
-        for code in of_levels:
-            for chunk in table.column(code.name).chunks:
-                if rows := code.never_seen(chunk):
-                    unseen[code.name] += rows
-        yield table.drop_columns([name for name in names if name not in kept])
+class _Counted:
+    """Tables of predictions, and how much is outside in those that were given out."""
+
+    def __init__(self, batches: Iterator[tuple[pa.Table, OutsideCounts | None]]) -> None:
+        self.batches = batches
+        self.counts: OutsideCounts | None = None
+
+    def __iter__(self) -> Iterator[pa.Table]:
+        return self
+
+    def __next__(self) -> pa.Table:
+        table, of_block = next(self.batches)
+        self.counts = merge_all([self.counts, of_block])
+        return table
+
+
+def _say_what_is_outside(model: Any, counts: OutsideCounts | None, *, named: bool) -> dict[str, Any]:
+    """Columns with more rows outside than chance explains, then single rows; both for machines, too."""
+    if counts is None:
+        return {"never_seen": {}, "outside": None}
+    told, sentences = told_of(model, counts)
+    for sentence in sentences:
+        say(sentence)
+    names, rows = input_columns(model), counts.by_column()
+    others = [names[j] for j in np.flatnonzero(rows) if names[j] not in told]
+    if others:
+        where = f" (column {OUTSIDE})" if named else ""
+        say(f"Single rows are outside what the fit has seen, in {', '.join(others)}{where}.")
+    return {
+        "never_seen": {names[j]: int(counts.unseen[j]) for j in np.flatnonzero(counts.unseen)},
+        "outside": {
+            "n_rows": counts.n_outside,
+            "rows_by_column": {names[j]: int(rows[j]) for j in np.flatnonzero(rows)},
+            "told": dict(zip(told, sentences, strict=True)),
+        },
+    }
