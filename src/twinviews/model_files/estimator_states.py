@@ -46,6 +46,7 @@ from twinviews.model_files.records import MOST_WHOLE, Json, Kind, Reader, Sizes,
 from twinviews.model_files.schema import defaults_of, field_of, fields_of
 from twinviews.model_files.stored_classes import TableEncoding
 from twinviews.passes.scaling import Scale
+from twinviews.shift.covariate_shift import CovariateShift
 
 _PROBES = 4
 _MOST_THREADS = 1024
@@ -68,6 +69,7 @@ class _EveryModel:
     _solution: Annotated[Solution, "D r T"]
     loo_error_: Annotated[float | np.ndarray, "T", "missing"]
     _error_ends: tuple[Annotated[float, "missing"], ...] | None = None
+    _shift: CovariateShift | None = None
 
 
 class _Regressor(_EveryModel):

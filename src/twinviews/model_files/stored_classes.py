@@ -49,6 +49,8 @@ from twinviews.model_files.records import LARGEST, Kind, Sizes
 from twinviews.model_files.schema import defaults_of, fields_of
 from twinviews.passes.labeled_rows import LabeledRows
 from twinviews.passes.scaling import RankScaling, Scaling
+from twinviews.shift.column_differences import ShiftedColumn
+from twinviews.shift.covariate_shift import CovariateShift, UnlabeledLevel
 
 KINDS: dict[str, Kind] = {}
 _REFUSALS: dict[type, Callable[[Any], str]] = {}
@@ -198,6 +200,12 @@ def _parts_go_together(rows: LabeledRows, sizes: Sizes) -> None:
             raise ModelFileError("labeled rows have parts of different lengths")
 
 
+def _quantiles_or_share(column: ShiftedColumn, sizes: Sizes) -> None:
+    expected = 3 if column.level is None else 1
+    if not len(column.labeled) == len(column.all_rows) == expected:
+        raise ModelFileError(f"a column that differs is not told by {expected} numbers")
+
+
 # --- a fit in a metric is stored without its kernel columns, which follow from the rest -------------
 
 
@@ -284,6 +292,9 @@ _store(LearnedView, "LearnedView")
 _store(LearnedWidth, "LearnedWidth")
 _store(LearnedEigenfunctions, "LearnedEigenfunctions")
 _store(LearnedDeformation, "LearnedDeformation")
+_store(ShiftedColumn, "ShiftedColumn", check=_quantiles_or_share)
+_store(UnlabeledLevel, "UnlabeledLevel")
+_store(CovariateShift, "CovariateShift")
 
 try:
     from twinviews.encoding.codes import Code, DateCode, LeftOutColumn, LevelCode, NumberCode
