@@ -18,6 +18,8 @@ from twinviews.shift.two_sample_test import ComparedSamples
 _SIGNIFICANT = 0.05
 _MOST_COLUMNS = 20
 _QUANTILES = (0.05, 0.5, 0.95)
+# Days since 1970 that can be written as a date.
+_DAYS = (-719_000, 2_932_000)
 
 
 @dataclass(frozen=True)
@@ -43,14 +45,16 @@ class ShiftedColumn:
         return f"{name} is mostly {ours} in labeled rows, {theirs} in all rows"
 
     def _range(self, quantiles: Sequence[float]) -> str:
-        low, middle, high = (_text(value, self.is_date) for value in quantiles)
+        low, middle, high = map(self.text, quantiles)
         return f"{low} to {high} (median {middle})"
 
-
-def _text(value: float, is_date: bool) -> str:
-    if is_date:
-        return str(date(1970, 1, 1) + timedelta(days=int(np.clip(value, -7e5, 2.9e6))))
-    return number_text(float(f"{value:.4g}"))
+    def text(self, value: float) -> str:
+        """A value of the column with four digits, or a date."""
+        if np.isnan(value):
+            return "unknown"
+        if self.is_date:
+            return str(date(1970, 1, 1) + timedelta(days=int(np.clip(value, *_DAYS))))
+        return number_text(float(f"{value:.4g}"))
 
 
 def shifted_columns(

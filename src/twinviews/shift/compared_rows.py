@@ -1,8 +1,9 @@
 """The labeled rows and a sample of the others, in an order that has nothing to do with labels.
 
-The first pass keeps a sample of the *distinct* rows, chosen by a hash of their values. Rows are what
-labels are given to, so each distinct row stands here for as many rows as are equal to it and have no
-label. If labels are given at random, labeled rows and these then differ by chance only.
+The first pass keeps a sample of the *distinct* rows, chosen by a hash of their values. If labels are
+given to rows, each distinct row stands here for as many rows as are equal to it and have no label. If
+they are given to all copies of a row or to none, distinct rows are compared. Either way labeled rows
+and the others differ by chance only where labels are given at random.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ MOST_LABELED, MOST_OTHERS = 1000, 2000
 FEWEST = 10
 # Numbers in all compared rows together; a wider table is not looked at.
 _MOST_VALUES = 6_000_000
+# Rows with copies and a label from which it can be seen whether copies are labeled together.
+_FEWEST_COPIED = 3
 
 
 @dataclass(frozen=True)
@@ -50,23 +53,44 @@ def compared_rows(sample: RowSample, labeled: Any, n_rows: int, seed: int) -> Co
     """
     n = labeled.shape[0]
     priorities = row_priorities(labeled, seed)
-    place = np.searchsorted(sample.priorities, priorities)
-    known = place < len(sample.priorities)
-    known[known] = sample.priorities[place[known]] == priorities[known]
-    without_label = sample.counts - np.bincount(place[known], minlength=len(sample.counts))
-    without_label = np.maximum(without_label, 0)  # relabel may bring rows that the fit had not
-    n_others = int(without_label.sum())
-    few_values = sample.rows.shape[1] * (min(n, MOST_LABELED) + min(n_others, MOST_OTHERS))
-    if n < FEWEST or n_others < FEWEST or few_values > _MOST_VALUES:
+    with_label = _counts_of(priorities, sample)
+    distinct, first, copies = np.unique(priorities, return_index=True, return_counts=True)
+    if _labels_go_to_copies(sample.counts, with_label, n / n_rows):
+        copies = np.ones_like(copies)
+        without_label = (with_label == 0).astype(np.int64)
+    else:
+        without_label = np.maximum(sample.counts - with_label, 0)  # new labels may be of new rows
+    few = copies.sum(), without_label.sum()
+    n_values = sample.rows.shape[1] * (min(few[0], MOST_LABELED) + min(few[1], MOST_OTHERS))
+    if min(few) < FEWEST or n_values > _MOST_VALUES:
         return None
-    by_priority = np.argsort(priorities, kind="stable")
-    ours = by_priority[_spread(np.ones(n, dtype=np.int64), MOST_LABELED)]
-    theirs = _spread(without_label, MOST_OTHERS)
-    X = _dense(stack_rows([labeled[ours], sample.rows[theirs]]))
-    order = np.argsort(np.concatenate([priorities[ours], sample.priorities[theirs]]), kind="stable")
+    ours, theirs = _spread(copies, MOST_LABELED), _spread(without_label, MOST_OTHERS)
+    X = _dense(stack_rows([labeled[first[ours]], sample.rows[theirs]]))
+    order = np.argsort(np.concatenate([distinct[ours], sample.priorities[theirs]]), kind="stable")
     is_labeled = (np.arange(len(X)) < len(ours))[order]
-    inflation = _inflation(len(ours), np.bincount(theirs), sample.share)
-    return ComparedRows(X[order], is_labeled, n, n_rows, inflation)
+    return ComparedRows(X[order], is_labeled, n, n_rows, _inflation(ours, theirs, sample.share))
+
+
+def _counts_of(priorities: np.ndarray, sample: RowSample) -> np.ndarray:
+    """(k,) how often each row of the sample is among rows with these priorities."""
+    place = np.searchsorted(sample.priorities, priorities)
+    place = place[place < len(sample.priorities)]
+    priorities = priorities[priorities <= sample.priorities[-1]]
+    return np.bincount(place[sample.priorities[place] == priorities], minlength=len(sample.priorities))
+
+
+def _labels_go_to_copies(counts: np.ndarray, with_label: np.ndarray, share: float) -> bool:
+    """Whether all copies of a row have a label if one has, more often than by chance.
+
+    ``share`` is that of rows with a label; where most have one, so have both of many a pair.
+    """
+    several = counts > 1
+    counts, with_label = counts[several], with_label[several]
+    some, every = (with_label > 0).sum(), (with_label >= counts).sum()
+    if some < _FEWEST_COPIED:
+        return False
+    by_chance = np.power(share, counts).sum() / (1 - np.power(1 - share, counts)).sum()
+    return bool(every / some > (1 + by_chance) / 2)
 
 
 def _spread(counts: np.ndarray, most: int) -> np.ndarray:
@@ -78,14 +102,17 @@ def _spread(counts: np.ndarray, most: int) -> np.ndarray:
     return np.searchsorted(np.cumsum(counts), at, side="right")
 
 
-def _inflation(n: int, copies: np.ndarray, share: float) -> float:
-    """By how much the variance of a difference of means grows, because others are chosen with copies.
+def _inflation(ours: np.ndarray, theirs: np.ndarray, share: float) -> float:
+    """By how much the variance of a difference of means grows, because copies are chosen together.
 
-    If all distinct rows are in the sample, they are not chosen at all, and it does not grow.
+    ``share`` is that of all distinct rows in the sample. If all are there, none is chosen.
     """
-    u = copies.sum()
-    in_clusters = 1 + (1 - share) * (np.square(copies).sum() / u - 1)
-    return float((1 / n + in_clusters / u) / (1 / n + 1 / u))
+    usual, inflated = 0.0, 0.0
+    for places in (ours, theirs):
+        copies = np.bincount(places)
+        usual += 1 / copies.sum()
+        inflated += (1 + (1 - share) * (np.square(copies).sum() / copies.sum() - 1)) / copies.sum()
+    return inflated / usual
 
 
 def _dense(rows: Any) -> np.ndarray:
