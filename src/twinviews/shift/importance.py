@@ -52,10 +52,16 @@ def importance_weights(
     score = classifiers_of(rank_scores(X))[-1].left_out(T)[:, 0]
     log_odds = _calibrated(score, is_labeled)
     ratio = labeled_share + (1 - labeled_share) * np.exp(-np.clip(log_odds, -30, 30))
-    ratio = np.minimum(ratio / ratio[is_labeled].mean(), most)
-    ratio /= ratio[is_labeled].mean()
+    ratio = _limited(ratio, is_labeled, most)
     beyond = score[~is_labeled] < score[is_labeled].min()
     return ImportanceWeights(ratio[is_labeled], ratio[~is_labeled], beyond)
+
+
+def _limited(ratio: np.ndarray, is_labeled: np.ndarray, most: float) -> np.ndarray:
+    """Ratios with mean 1 over the labeled rows, of which none is above ``most``."""
+    for _ in range(_STEPS):
+        ratio = np.minimum(ratio / ratio[is_labeled].mean(), most)  # which lowers the mean again
+    return np.asarray(np.minimum(ratio / ratio[is_labeled].mean(), most))
 
 
 def _calibrated(score: np.ndarray, is_first: np.ndarray) -> np.ndarray:
