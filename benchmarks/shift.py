@@ -218,7 +218,7 @@ def tell_false_alarms(kind: str, trials: list[Trial]) -> None:
     found, _ = shares(trials)
     twentieth = np.mean([one.p_value <= 0.05 for one in trials])
     print(f"{kind}: {len(trials)} draws of {len({one.set_name for one in trials})} sets")
-    report("  false alarms at p <= 0.01, share of draws", found, "at most 0.02", found <= 0.02)
+    report(f"  false alarms, p <= {ALARM}, share of draws", found, "at most 0.01", found <= 0.01)
     report("  p <= 0.05, share of draws", float(twentieth), "at most 0.06", twentieth <= 0.06)
 
 

@@ -200,7 +200,7 @@ def run_fit(folder, y, *options):
 
 def test_the_command_line_tells_of_columns(tmp_path):
     found = run_fit(tmp_path, labels(LOW_CARBON), "--json")
-    assert "The 150 labeled rows are not like all rows (p = 0.0025): carbon is mostly" in found.stderr
+    assert "The 150 labeled rows are not like all rows (p = 0.001): carbon is mostly" in found.stderr
     assert "ShiftWarning" not in found.stderr
     told = json.loads(found.stdout)["shift"]
     assert told["is_shifted"]

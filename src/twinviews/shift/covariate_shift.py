@@ -20,8 +20,9 @@ from twinviews.shift.importance import importance_weights
 from twinviews.shift.table_columns import LevelCount, NumberOfColumn, has_level
 from twinviews.shift.two_sample_test import compare_samples
 
-# A shift is told if labels drawn at random would look as unlike all rows this often at the most.
-ALARM = 0.01
+# A shift is told if labels drawn at random would look as unlike all rows this often at the most: many
+# fits are made in loops, and shifts that do harm are far beyond it.
+ALARM = 0.002
 # A level without a label is told if so many labels were to be expected of it.
 _EXPECTED_LABELS = 1.0
 # A smaller share of the rows is not told.
@@ -69,7 +70,7 @@ class CovariateShift:
 
     @property
     def is_shifted(self) -> bool:
-        """Whether chance is no likely reason: the p-value is at most 0.01."""
+        """Whether chance is no likely reason: the p-value is at most 0.002."""
         return self.p_value <= ALARM
 
     def words(self) -> str:
