@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from twinviews.model_files.files import load_model as load_model
     from twinviews.model_files.files import save_model as save_model
     from twinviews.model_files.onnx_export import export_onnx as export_onnx
+    from twinviews.shift.covariate_shift import ShiftWarning as ShiftWarning
 
 __version__ = "0.1.0"
 
@@ -54,6 +55,7 @@ _HOMES = {
     "TableEncoder": "twinviews.estimators.table_encoder",
     "DataWarning": "twinviews.data_checks.data_finding",
     "OutsideWarning": "twinviews.data_checks.outside_sentences",
+    "ShiftWarning": "twinviews.shift.covariate_shift",
     "suggest": "twinviews.active.suggestion",
     "forecast_error": "twinviews.active.error_forecast",
     "save_model": "twinviews.model_files.files",

@@ -210,6 +210,7 @@ def test_a_seed_gives_the_same_rows_in_any_order(rule, regressor, frame):
         assert one.places.tolist() != another.places.tolist()
 
 
+@pytest.mark.filterwarnings("ignore::twinviews.ShiftWarning")  # there is no label in a region
 @pytest.mark.parametrize("name", ["XNVRegressor", "SSSLRegressor", "LapRLSRegressor"])
 def test_suggestions_lie_where_there_is_no_label_yet(name):
     X = np.random.default_rng(0).uniform(-3, 3, size=(400, 1))
@@ -231,6 +232,7 @@ def test_earlier_picks_resolve_uncertainty(classifier, frame):
     assert apart.worth[1:].max() < apart.worth[0]
 
 
+@pytest.mark.filterwarnings("ignore::twinviews.ShiftWarning")  # suggested rows are no random sample
 def test_sixty_rows_worth_a_label_are_worth_more_than_sixty_at_random():
     errors = np.array([digit_errors(seed) for seed in range(4)])
     first, chosen, drawn = errors.mean(axis=0)
@@ -383,6 +385,7 @@ def test_candidates_are_enough_for_a_handful_each(regressor, frame, monkeypatch)
     assert len(set(found.places)) == 20
 
 
+@pytest.mark.filterwarnings("ignore::twinviews.ShiftWarning")  # there is no label in a region
 def test_kernel_ridge_is_uncertain_far_from_its_labels():
     """Its features vanish there, and with them the predictive variance."""
     rng = np.random.default_rng(0)

@@ -31,4 +31,5 @@ def views_alone(model: Any) -> Any:
     """A copy that relabels by its views alone, without the ensemble, in milliseconds."""
     views = copy(model)
     views._unlabeled_sample = None
+    views._rows_to_compare = None
     return views

@@ -95,8 +95,10 @@ def suggest(
 
     Examples
     --------
+    >>> import warnings
     >>> import numpy as np
-    >>> from twinviews import XNVRegressor, suggest
+    >>> from twinviews import ShiftWarning, XNVRegressor, suggest
+    >>> warnings.simplefilter("ignore", ShiftWarning)  # that labels are missing beyond 1 is known
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-3, 3, size=(1000, 1))
     >>> y = np.where((np.arange(1000) < 40) & (X[:, 0] < 1), np.sin(X[:, 0]), np.nan)

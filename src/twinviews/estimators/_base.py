@@ -18,6 +18,12 @@ from twinviews._system.threads import map_in_order, one_blas_thread
 from twinviews.estimators import _table_methods
 from twinviews.estimators._all_or_nothing import all_or_nothing, fitting, predicting
 from twinviews.estimators._checks import check_choice, check_parameter, seed_from
+from twinviews.estimators._compared_labels import (
+    COMPARED_ROWS,
+    RowsToCompare,
+    compare_labels,
+    numbers_of_columns,
+)
 from twinviews.estimators._ensemble import EnsembleFit, dense
 from twinviews.estimators._inputs import as_numbers, check_present_rows, open_arrays, open_dask
 from twinviews.estimators._method import Method, Problems, Solution
@@ -25,12 +31,14 @@ from twinviews.estimators._outside import outside, remember_ranges, warn_if_outs
 from twinviews.estimators._questions import RowNumbers, ask_about_data, labels_as_given
 from twinviews.method.kernels import Kernel, find_kernel
 from twinviews.method.labeled_problem import LabeledProblem
-from twinviews.method.tuning import PROBE_ROWS, SAMPLE_ROWS
+from twinviews.method.tuning import SAMPLE_ROWS
 from twinviews.passes.first_pass import FirstPass, first_pass_of
 from twinviews.passes.input_profile import InputProfile
 from twinviews.passes.labeled_rows import LabeledRows
 from twinviews.passes.scaling import SCALES, Scale
 from twinviews.passes.targets import check_missing_label
+from twinviews.shift.covariate_shift import CovariateShift
+from twinviews.shift.table_columns import level_places
 from twinviews.tables import Block, Table
 from twinviews.tables.base import MappedTable, rows_per_block
 from twinviews.tables.engines import engine_of
@@ -69,6 +77,8 @@ class SemiSupervisedEstimator(BaseEstimator):
     _unlabeled_sample: np.ndarray | None = None  # rows that members of an ensemble are fitted with
     _ensembles: list[Any] | None = None
     _error_ends: tuple[float, ...] | None = None  # low and high of each target; None in older files
+    _shift: CovariateShift | None = None
+    _rows_to_compare: RowsToCompare | None = None  # with new labels; no file has it
 
     # --- what an algorithm provides -----------------------------------------------------------------
 
@@ -180,12 +190,14 @@ class SemiSupervisedEstimator(BaseEstimator):
             first_pass = table.fold(self._summarise_first_pass(method))
             unscaled = first_pass.labeled
             remember_ranges(self, first_pass.ranges, first_pass.n_rows)
+            self._rows_to_compare = RowsToCompare.of(first_pass)
             self._scaling = first_pass.scaling(self._scale_kind())
             if self._scaling is not None:
                 table, first_pass = MappedTable(table, self._scaling), first_pass.scaled(self._scaling)
             problems = self._read_problems(first_pass.labeled, self._one_column)
             self.n_unlabeled_ = first_pass.n_rows - first_pass.labeled.count
             ask_about_data(self, unscaled, y, rows)
+            self._shift = compare_labels(self, unscaled)
             method.warn_if_a_column_is_lost(first_pass.sample.rows)
             self._learned = method.learn(table, first_pass, problems)  # steps 1 and 2: all rows
             self._unlabeled_sample = self._sample_for_ensemble(first_pass)
@@ -212,7 +224,7 @@ class SemiSupervisedEstimator(BaseEstimator):
 
     def _summarise_first_pass(self, method: Method) -> Callable[[Block], FirstPass]:
         kind = self._scale_kind()
-        least = SAMPLE_ROWS if kind in ("robust", "rank") else PROBE_ROWS
+        least = SAMPLE_ROWS if kind in ("robust", "rank") else COMPARED_ROWS
         return partial(
             first_pass_of,
             sample_size=max(method.sample_size(), least),
@@ -220,6 +232,7 @@ class SemiSupervisedEstimator(BaseEstimator):
             missing_label=self.missing_label,
             column_moments=kind == "standard",
             column_ranges=self._encoder is None,
+            levels=level_places(numbers_of_columns(self)),
         )
 
     def relabel(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
@@ -229,7 +242,8 @@ class SemiSupervisedEstimator(BaseEstimator):
         ensemble, which is fitted and weighted again, seconds). Landmarks,
         views and correlations stay, and so do sigma and the correlation ridge that made them, even
         where labels of the fit chose them; the ridge and the canonical weight, where "auto", are chosen
-        again. If an error is raised, the model is as it was.
+        again. ``shift_`` compares the new labels with rows that the fit has kept; it is None in a model
+        from a file, which keeps none. If an error is raised, the model is as it was.
 
         Parameters
         ----------
@@ -247,9 +261,10 @@ class SemiSupervisedEstimator(BaseEstimator):
         check_is_fitted(self)
         X, y, weight = check_present_rows(self._as_numbers(X), y, sample_weight)
         labeled = LabeledRows.of(X, y.reshape(len(y), -1), weight, self.missing_label)
-        labeled = labeled.scaled(self._scaling)
+        unscaled, labeled = labeled, labeled.scaled(self._scaling)
         with all_or_nothing(self), fitting(self, look=False):
             problems = self._read_problems(labeled, y.ndim == 1)
+            self._shift = compare_labels(self, unscaled)
             self._one_column = y.ndim == 1
             return self._solve(problems, labeled.count)
 
@@ -280,6 +295,12 @@ class SemiSupervisedEstimator(BaseEstimator):
         ends = self._error_ends
         several = not (self._one_column or hasattr(self, "classes_"))
         return None if ends is None else np.reshape(ends, (-1, 2) if several else 2)
+
+    @property
+    def shift_(self) -> CovariateShift | None:
+        """How the labeled rows differ from all rows of the fit; None where that is unknown."""
+        check_is_fitted(self)
+        return self._shift
 
     @property
     def columns_(self) -> list[Any]:

@@ -78,7 +78,8 @@ def partial_fit(
 ) -> Any:
     """Take in more rows, with landmarks, sigma and all rows so far kept.
 
-    The first call is a ``fit``, which fixes the landmarks: its rows should be typical of all.
+    The first call is a ``fit``, which fixes the landmarks: its rows should be typical of all. From the
+    second on ``shift_`` is None, since all rows are not there to compare the labels with.
 
     Parameters
     ----------
@@ -165,6 +166,7 @@ def _take_in(model: Any, moments: Moments, labeled: LabeledRows, n_unlabeled: in
     labeled = model._learned.all_rows.labeled.merge(labeled)
     problems = model._read_problems(labeled, model._one_column)
     model.n_unlabeled_ += n_unlabeled
+    model._shift = model._rows_to_compare = None  # of some of the rows only
     with fitting(model):
         model._learned = model._method().take_in(model._learned, moments, labeled, problems)
         return model._solve(problems, labeled.count)

@@ -72,6 +72,10 @@ n_labeled_ : int
     Labeled rows of the last solve.
 n_unlabeled_ : int
     Unlabeled rows of the last fit.
+shift_ : CovariateShift or None
+    How the labeled rows differ from all rows: ``p_value``, ``is_shifted``, ``columns``,
+    ``unlabeled_levels``, ``share_outside``, ``n_effective`` and ``words()``. None where it is unknown:
+    too few rows to compare, a model that an earlier version saved, or rows taken in since.
 """
 
 _REGRESSOR = """
@@ -132,8 +136,9 @@ loo_error_ : float
 Examples
 --------
 >>> from sklearn.datasets import load_digits
+>>> from sklearn.utils import shuffle
 >>> from twinviews import {name}
->>> X, y = load_digits(return_X_y=True)
+>>> X, y = shuffle(*load_digits(return_X_y=True), random_state=0)
 >>> labels = y.astype(object)
 >>> labels[200:] = None
 >>> model = {name}({seed}).fit(X, labels)

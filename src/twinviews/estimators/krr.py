@@ -131,6 +131,6 @@ class KRRRegressor(SemiSupervisedRegressor, KRR):
     """Kernel ridge regression on the labeled rows, for numbers: the supervised baseline of SI.2."""
 
 
-@documented(score=0.86)
+@documented(score=0.96)
 class KRRClassifier(SemiSupervisedClassifier, KRR):
     """Kernel ridge regression on the labeled rows, for classes: the supervised baseline of SI.2."""

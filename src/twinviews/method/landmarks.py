@@ -9,7 +9,7 @@ once. (A reservoir would depend on the order of the rows, a priority per row num
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -65,25 +65,48 @@ class RowSample:
     size: int
     priorities: np.ndarray  # (k,) increasing, k <= size
     rows: Rows  # (k, D)
+    counts: np.ndarray  # (k,) how many rows of the table are equal to each, itself included
 
     @classmethod
-    def of(cls, X: Rows, priorities: np.ndarray, size: int) -> Self:
+    def of(cls, X: Rows, priorities: np.ndarray, size: int, counts: np.ndarray | None = None) -> Self:
         if len(priorities) > 2 * size:  # sort only what can be taken, and its duplicates
             bound = np.partition(priorities, 2 * size)[2 * size]
             candidates = np.flatnonzero(priorities <= bound)
             if len(np.unique(priorities[candidates])) >= size:
                 X, priorities = X[candidates], priorities[candidates]
-        smallest, first = np.unique(priorities, return_index=True)
-        return cls(size, smallest[:size], X[first[:size]])
+                counts = None if counts is None else counts[candidates]
+        smallest, first, group, copies = np.unique(
+            priorities, return_index=True, return_inverse=True, return_counts=True
+        )
+        if counts is not None:
+            copies = np.bincount(group, counts, minlength=len(smallest)).astype(np.int64)
+        return cls(size, smallest[:size], X[first[:size]], copies[:size])
 
     def merge(self, other: Self) -> Self:
         if len(self.priorities) == self.size:  # hardly any row of a later block can enter
-            entering = np.flatnonzero(other.priorities < self.priorities[-1])
+            entering = np.flatnonzero(other.priorities <= self.priorities[-1])
             if len(entering) == 0:
                 return self
-            other = type(self)(self.size, other.priorities[entering], other.rows[entering])
+            other = replace(
+                other,
+                priorities=other.priorities[entering],
+                rows=other.rows[entering],
+                counts=other.counts[entering],
+            )
         priorities = np.concatenate([self.priorities, other.priorities])
-        return self.of(stack_rows([self.rows, other.rows]), priorities, self.size)
+        counts = np.concatenate([self.counts, other.counts])
+        return self.of(stack_rows([self.rows, other.rows]), priorities, self.size, counts)
+
+    def first(self, size: int) -> Self:
+        """A smaller sample of the same rows."""
+        if size >= self.size:
+            return self
+        return type(self)(size, self.priorities[:size], self.rows[:size], self.counts[:size])
+
+    @property
+    def share(self) -> float:
+        """Of the distinct rows seen that are in the sample; an estimate where some are not."""
+        return float(self.priorities[-1]) / 2.0**64 if len(self.priorities) == self.size else 1.0
 
 
 def stack_rows(parts: list[Rows]) -> Rows:

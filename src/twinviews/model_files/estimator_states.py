@@ -47,6 +47,7 @@ from twinviews.model_files.schema import defaults_of, field_of, fields_of
 from twinviews.model_files.stored_classes import TableEncoding
 from twinviews.passes.input_profile import InputProfile
 from twinviews.passes.scaling import Scale
+from twinviews.shift.covariate_shift import CovariateShift
 
 _PROBES = 4
 _MOST_THREADS = 1024
@@ -70,6 +71,7 @@ class _EveryModel:
     loo_error_: Annotated[float | np.ndarray, "T", "missing"]
     _error_ends: tuple[Annotated[float, "missing"], ...] | None = None
     _profile: Annotated[InputProfile, "F"] | None = None
+    _shift: CovariateShift | None = None
 
 
 class _Regressor(_EveryModel):

@@ -50,6 +50,8 @@ from twinviews.model_files.schema import defaults_of, fields_of
 from twinviews.passes.input_profile import ColumnRanges, InputProfile, LevelsSeen
 from twinviews.passes.labeled_rows import LabeledRows
 from twinviews.passes.scaling import RankScaling, Scaling
+from twinviews.shift.column_differences import ShiftedColumn
+from twinviews.shift.covariate_shift import CovariateShift, UnlabeledLevel
 
 KINDS: dict[str, Kind] = {}
 _REFUSALS: dict[type, Callable[[Any], str]] = {}
@@ -213,6 +215,12 @@ def _hashes_rise(seen: LevelsSeen, sizes: Sizes) -> None:
         raise ModelFileError("levels of a column were seen, and are said not to be known")
 
 
+def _quantiles_or_share(column: ShiftedColumn, sizes: Sizes) -> None:
+    expected = 3 if column.level is None else 1
+    if not len(column.labeled) == len(column.all_rows) == expected:
+        raise ModelFileError(f"a column that differs is not told by {expected} numbers")
+
+
 # --- a fit in a metric is stored without its kernel columns, which follow from the rest -------------
 
 
@@ -302,6 +310,9 @@ _store(LearnedView, "LearnedView")
 _store(LearnedWidth, "LearnedWidth")
 _store(LearnedEigenfunctions, "LearnedEigenfunctions")
 _store(LearnedDeformation, "LearnedDeformation")
+_store(ShiftedColumn, "ShiftedColumn", check=_quantiles_or_share)
+_store(UnlabeledLevel, "UnlabeledLevel")
+_store(CovariateShift, "CovariateShift")
 
 try:
     from twinviews.encoding.codes import Code, DateCode, LeftOutColumn, LevelCode, NumberCode

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+import numpy as np
+
 from twinviews.method.landmarks import AllDistinctRows, RowSample, row_priorities
 from twinviews.method.moments import Moments
 from twinviews.passes.input_profile import ColumnRanges
@@ -28,6 +30,7 @@ class FirstPass:
     sample: RowSample
     labeled: LabeledRows
     columns: ColumnMoments | None  # only for tables that are to be scaled by them
+    level_rows: np.ndarray  # (levels,) how many rows have each level of columns of words
     ranges: ColumnRanges | None = None  # only of tables that are not encoded
 
     def merge(self, other: Self) -> Self:
@@ -36,6 +39,7 @@ class FirstPass:
             self.sample.merge(other.sample),
             self.labeled.merge(other.labeled),
             merge_all([self.columns, other.columns]),
+            self.level_rows + other.level_rows,
             merge_all([self.ranges, other.ranges]),
         )
 
@@ -72,10 +76,13 @@ def first_pass_of(
     missing_label: Any = None,
     column_moments: bool = False,
     column_ranges: bool = False,
+    levels: tuple[int, ...] = (),
 ) -> FirstPass:
+    """The first pass of a block; ``levels`` are the columns of 0 and 1 in which ones are counted."""
     X, Y, weight = block
     sample = RowSample.of(X, row_priorities(X, seed), sample_size)
     columns = ColumnMoments.of(X, weight) if column_moments else None
     ranges = ColumnRanges.of(X) if column_ranges else None
     labeled = LabeledRows.of(X, Y, weight, missing_label)
-    return FirstPass(X.shape[0], sample, labeled, columns, ranges)
+    level_rows = X[:, list(levels)].sum(axis=0) if levels else np.zeros(0)
+    return FirstPass(X.shape[0], sample, labeled, columns, level_rows, ranges)

@@ -12,13 +12,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from twinviews._system.visible_text import visible
 from twinviews._system.whole_files import replace_file
-from twinviews.report import accuracy_sections, model_sections, sentences
+from twinviews.report import accuracy_sections, model_sections, sentences, shift_section
 from twinviews.report.blocks import Maker
 from twinviews.report.evidence import Evidence
 
 # In the order of the page. A section is a function of the evidence; None leaves it out.
 SECTIONS: tuple[Maker, ...] = (
     accuracy_sections.error_section,
+    shift_section.shift_section,
     accuracy_sections.comparison_section,
     accuracy_sections.unlabeled_section,
     accuracy_sections.mistakes_section,

@@ -36,6 +36,7 @@ def facts_of_model(path: Path) -> dict[str, Any]:
         "chosen": {name: _plain(value) for name, value in chosen.items()},
         "error": [one.as_dict() for one in errors],
         "error_in_words": [one.words() for one in errors],
+        "shift": None if model.shift_ is None else model.shift_.as_dict(),
         "members": getattr(model, "members_", []),
     }
     if hasattr(model, "classes_"):
@@ -59,6 +60,8 @@ def lines_of(facts: Mapping[str, Any]) -> list[str]:
     if "classes" in facts:
         lines.append(f"classes     {', '.join(map(str, facts['classes']))}")
     lines += _titled("error", facts["error_in_words"])
+    if facts["shift"] is not None:
+        lines.append(f"shift       {facts['shift']['words']}")
     chosen = [f"{name} {value:.4g}" for name, value in facts["chosen"].items() if value is not None]
     if chosen:
         lines.append(f"chosen      {', '.join(chosen)}")

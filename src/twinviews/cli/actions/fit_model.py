@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from twinviews import DataWarning, XNVClassifier, XNVRegressor, save_model
+from twinviews import DataWarning, ShiftWarning, XNVClassifier, XNVRegressor, save_model
 from twinviews.cli.actions.first_look import Target, Task, check_paths, look_at_target
 from twinviews.cli.errors import say
 from twinviews.data_checks import Finding
@@ -64,6 +64,7 @@ def fit_model(
     say(_columns_in_words(model))
     told = told_error(model)
     say(f"Error to expect: {told.words()}{_without_a_model(told, goal)}.")
+    _ask([] if model.shift_ is None else model.shift_.findings())
     about = {**model.about_, "error": told.as_dict()}
     save_model(model, output, about=about)
     say(f"Wrote {output} ({output.stat().st_size / 1e3:,.0f} kB).")
@@ -77,6 +78,7 @@ def fit_model(
         **about,
         "n_labeled": model.n_labeled_,
         "n_unlabeled": model.n_unlabeled_,
+        "shift": None if model.shift_ is None else model.shift_.as_dict(),
         "columns": columns_of(model),
         "guesses": [str(guess) for guess in found.guesses],
     }
@@ -97,6 +99,8 @@ def _questions_of_the_fit() -> Iterator[list[Finding]]:
     show = warnings.showwarning
 
     def take(message: Warning | str, *where: Any, **more: Any) -> None:
+        if isinstance(message, ShiftWarning):
+            return  # the model has it, with more
         if not isinstance(message, DataWarning):
             show(message, *where, **more)
         elif message.finding is not None and message.finding.is_about_columns:

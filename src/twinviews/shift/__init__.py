@@ -1,0 +1,1 @@
+"""Are the labeled rows like all rows? Covariate shift between labels and table, found and told."""
