@@ -121,6 +121,7 @@ def test_order_of_rows_does_not_matter():
     assert_allclose(other.predict(X), model.predict(X), atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::twinviews.OutsideWarning")  # as it should
 def test_a_row_unlike_all_others_gets_a_bounded_answer():
     X, _, labels = table()
     X[:, 3] = 1e-9 * X[:, 3]
@@ -169,6 +170,7 @@ def test_a_model_survives_pickle():
     assert_array_equal(again.predict_interval(X), model.predict_interval(X))
 
 
+@pytest.mark.filterwarnings("ignore::twinviews.ShiftWarning")  # the first digits are of few writers
 def test_classes_of_a_cluster_are_found_by_the_graph():
     X, y = load_digits(return_X_y=True)
     labels = y.astype(object)

@@ -1,11 +1,16 @@
-"""Labels far from what all others predict do not decide the fit, and labels that are right stay in it."""
+"""Labels far from what all others predict do not decide the fit; labels that are right stay in it."""
+
+import re
 
 import numpy as np
+import pandas as pd
 import pytest
+from click.testing import CliRunner
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import mannwhitneyu
 
-from twinviews import XNVRegressor, load_model, save_model
+from twinviews import DataWarning, XNVRegressor, load_model, save_model
+from twinviews.cli import main
 from twinviews.ensemble.outlying_labels import are_alike, far_labels, is_better_without
 
 m = 100
@@ -83,6 +88,7 @@ def test_rows_are_alike_by_a_rank_sum_test():
 # --- through the estimator --------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::twinviews.DataWarning")  # some are seen before the fit, too
 @pytest.mark.parametrize(
     "spoil",
     [
@@ -98,7 +104,7 @@ def test_wild_labels_do_not_decide_the_rest(spoil):
     clean = XNVRegressor(random_state=0).fit(X, labels)
     wild = labels.copy()
     wild[:m] = spoil(labels[:m])
-    with pytest.warns(UserWarning):
+    with pytest.warns(DataWarning, match="far from what the others predict"):
         model = XNVRegressor(random_state=0).fit(X, wild)
     assert error_of(model, X, y) < 1.25 * error_of(clean, X, y)
     changed = np.sort(wild[:m][wild[:m] != y[:m]])
@@ -121,13 +127,37 @@ def test_rows_of_a_rare_kind_stay_in_the_fit():
     assert model._ensembles[0].outlying is None
 
 
+@pytest.mark.filterwarnings("ignore::twinviews.DataWarning")
 def test_a_saved_model_remembers_what_it_has_not_learned_from(tmp_path):
     X, _, labels = smooth_table()
     labels[17] = 1e4
-    with pytest.warns(UserWarning):
+    with pytest.warns(DataWarning, match=r"y\[17\] is 10,000 \(predicted .*has not learned from it"):
         model = XNVRegressor(random_state=0).fit(X, labels)
     save_model(model, tmp_path / "model.twinviews")
     again = load_model(tmp_path / "model.twinviews")
     assert_array_equal(again._ensembles[0].outlying, model._ensembles[0].outlying)
     assert_array_equal(again.predict(X), model.predict(X))
     assert_array_equal(again.predict_interval(X), model.predict_interval(X))
+
+
+@pytest.mark.filterwarnings("ignore::twinviews.DataWarning")
+def test_the_row_is_named_whichever_way_the_labels_come(tmp_path):
+    X, y, labels = smooth_table(N=300)
+    model = XNVRegressor(random_state=0).fit(X, labels)
+    wild = y[:m].copy()
+    wild[17] = 1e4
+    told = "1 of 100 labels is far from what the others predict: {} is 10,000"
+    with pytest.warns(DataWarning, match=re.escape(told.format("y[17]"))):
+        model.relabel(X[:m], wild)
+    names = [f"x{column}" for column in range(4)]
+    frame = pd.DataFrame(X, columns=names)
+    frame["y"] = np.where(np.arange(300) < m, np.append(wild, y[m:]), np.nan)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    with pytest.warns(DataWarning, match=re.escape(told.format("row 18"))):
+        XNVRegressor(random_state=0).fit_table(tmp_path / "rows.csv", target="y")
+    ran = CliRunner().invoke(
+        main, ["fit", str(tmp_path / "rows.csv"), "--target", "y", "-o", str(tmp_path / "m.twinviews")]
+    )
+    assert ran.exit_code == 0, ran.output
+    assert told.format("row 18") in ran.output
+    assert "Correct it if it is wrong, or leave the cell blank." in ran.output

@@ -107,6 +107,7 @@ def test_automatic_choice_beats_a_poor_one(name, table):
     assert auto.loo_error_ < poor.loo_error_
 
 
+@pytest.mark.filterwarnings("ignore::twinviews.ShiftWarning")  # ten near copies of each labeled row
 def test_randomised_cca_approaches_the_exact_one(table):
     X = np.tile(table.X, (10, 1)) + 0.01 * np.random.default_rng(0).normal(size=(12_000, 4))
     y = np.tile(table.few, 10)

@@ -99,6 +99,7 @@ def test_intervals_grow_with_coverage_and_follow_the_units():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::twinviews.OutsideWarning")  # as it should
 def test_std_is_near_the_noise_and_larger_far_away():
     X, _, labels = table(n=150, noise=0.3)
     model = XNVRegressor(random_state=0).fit(X, labels)

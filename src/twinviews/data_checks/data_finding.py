@@ -22,7 +22,7 @@ class Finding(NamedTuple):
     remedy_command_line: str
     stops: bool = False  # whether the command line must not go on unless the user says --task
     command_line_only: bool = False  # a remark on what was found out; no reason for a warning
-    is_about_columns: bool = False  # not about labels
+    of_a_fit: bool = False  # not known from the labels alone
 
     def for_python(self) -> str:
         return f"{self.message} {self.remedy_python}"

@@ -62,7 +62,7 @@ def _marked(X: np.ndarray, names: Sequence[str]) -> list[Finding]:
             f"it were measured.",
             f"Put NaN there if it is a blank; with a data frame, X.replace({first}, numpy.nan).",
             f"Say --missing={first} if it is a blank.",
-            is_about_columns=True,
+            of_a_fit=True,
         )
     ]
 
@@ -150,7 +150,7 @@ def _finding(found: _Decisive, what: str, classes: bool) -> Finding:
         f"the errors to expect are too good to be true.",
         "Leave it out if it is known only together with the label.",
         f"Say --kind {quote(found.column + '=skip')} if it is known only together with the label.",
-        is_about_columns=True,
+        of_a_fit=True,
     )
 
 

@@ -72,7 +72,7 @@ def _far_label(labels: np.ndarray, known: np.ndarray, rows: Rows) -> list[Findin
     also = "" if len(far) == 1 else f" (and {len(far) - 1:,} more such)"
     message = (
         f"{place(int(known[first]), rows)} is {number_text(labels[first])}{also}, {what}: {question}? "
-        f"It outweighs the other {len(others):,} labels."
+        f"It may outweigh the other {len(others):,} labels."
     )
     return [
         Finding(

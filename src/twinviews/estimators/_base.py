@@ -28,7 +28,12 @@ from twinviews.estimators._ensemble import EnsembleFit, dense
 from twinviews.estimators._inputs import as_numbers, check_present_rows, open_arrays, open_dask
 from twinviews.estimators._method import Method, Problems, Solution
 from twinviews.estimators._outside import outside, remember_ranges, warn_if_outside
-from twinviews.estimators._questions import RowNumbers, ask_about_data, labels_as_given
+from twinviews.estimators._questions import (
+    RowNumbers,
+    ask_about_data,
+    ask_about_outlying_labels,
+    labels_as_given,
+)
 from twinviews.method.kernels import Kernel, find_kernel
 from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.tuning import SAMPLE_ROWS
@@ -201,7 +206,9 @@ class SemiSupervisedEstimator(BaseEstimator):
             method.warn_if_a_column_is_lost(first_pass.sample.rows)
             self._learned = method.learn(table, first_pass, problems)  # steps 1 and 2: all rows
             self._unlabeled_sample = self._sample_for_ensemble(first_pass)
-            return self._solve(problems, first_pass.labeled.count)  # steps 3 and 4: the labels
+            self._solve(problems, first_pass.labeled.count)  # steps 3 and 4: the labels
+            ask_about_outlying_labels(self, unscaled, y, rows)
+            return self
 
     def _solve(self, problems: Problems, n_labeled: int) -> Self:
         """Steps 3 and 4: a ridge regression of the labels, and an ensemble around it."""
@@ -259,6 +266,7 @@ class SemiSupervisedEstimator(BaseEstimator):
         self
         """
         check_is_fitted(self)
+        given = labels_as_given(y, sample_weight)
         X, y, weight = check_present_rows(self._as_numbers(X), y, sample_weight)
         labeled = LabeledRows.of(X, y.reshape(len(y), -1), weight, self.missing_label)
         unscaled, labeled = labeled, labeled.scaled(self._scaling)
@@ -266,7 +274,9 @@ class SemiSupervisedEstimator(BaseEstimator):
             problems = self._read_problems(labeled, y.ndim == 1)
             self._shift = compare_labels(self, unscaled)
             self._one_column = y.ndim == 1
-            return self._solve(problems, labeled.count)
+            self._solve(problems, labeled.count)
+            ask_about_outlying_labels(self, unscaled, given)
+            return self
 
     def _read_problems(self, labeled: LabeledRows, one_column: bool) -> list[LabeledProblem]:
         """The labeled rows as least-squares problems; classes are remembered on the way."""

@@ -10,7 +10,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier
 
-from twinviews.data_checks import check_classes, check_inputs, check_numbers, warn_of
+from twinviews.data_checks import (
+    check_classes,
+    check_inputs,
+    check_numbers,
+    outlying_labels,
+    warn_of,
+)
+from twinviews.data_checks.data_finding import Rows, place
 from twinviews.method.landmarks import stack_rows
 from twinviews.passes.labeled_rows import LabeledRows
 from twinviews.passes.targets import as_array, missing_labels, read_numbers
@@ -59,8 +66,7 @@ def ask_about_data(
     ``rows`` has the numbers of the labeled rows; without them, as on a cluster, labels are counted.
     """
     classes, missing = is_classifier(model), model.missing_label
-    labels = labeled.labels if y is None else y.reshape(len(y), -1)
-    names = None if y is not None else _counted(len(labels)) if rows is None else rows
+    labels, names = _named_labels(labeled, y, rows)
     for column in labels.T:
         if classes:
             warn_of(check_classes(column, names, missing))
@@ -72,6 +78,34 @@ def ask_about_data(
     known = np.flatnonzero(~missing_labels(first, missing))
     goal = first[known] if classes else read_numbers(first[known])
     warn_of(check_inputs(X[known], goal, _names(model), classes=classes))
+
+
+def ask_about_outlying_labels(
+    model: Any, labeled: LabeledRows, y: np.ndarray | None, rows: Rows = None
+) -> None:
+    """Warn of labels that the ensemble of a regressor has left out; rows are named as above."""
+    if is_classifier(model) or model._ensembles is None:
+        return
+    labels, names = _named_labels(labeled, y, rows)
+    for target, ensemble in enumerate(model._ensembles):
+        if ensemble.outlying is None:
+            continue
+        problem, column = model._solution.problem_of(target)
+        truth, predicted = problem.Y[: len(ensemble.held_out), column], ensemble.held_out[:, 0]
+        others = np.delete(truth - predicted, ensemble.outlying)
+        error = float(np.sqrt(np.mean(np.square(others))))
+        given = read_numbers(labels[:, target], model.missing_label)
+        off = [np.abs(given - label) for label in truth[ensemble.outlying]]
+        places = [place(int(np.nanargmin(distances)), names) for distances in off]
+        out = ensemble.outlying
+        warn_of([outlying_labels(places, truth[out], predicted[out], len(truth), error)])
+
+
+def _named_labels(labeled: LabeledRows, y: np.ndarray | None, rows: Rows) -> tuple[np.ndarray, Any]:
+    """(rows, targets) labels and how to name their rows; None: by their place."""
+    if y is not None:
+        return y.reshape(len(y), -1), None
+    return labeled.labels, _counted(len(labeled.labels)) if rows is None else rows
 
 
 def _counted(n_labels: int) -> list[str]:

@@ -94,7 +94,7 @@ def _ask(questions: Sequence[Finding], *, task_is_given: bool = True) -> None:
 
 @contextmanager
 def _questions_of_the_fit() -> Iterator[list[Finding]]:
-    """What a fit asks about columns; about labels, the command has asked already."""
+    """What only a fit can ask; about labels as they are, the command has asked already."""
     found: list[Finding] = []
     show = warnings.showwarning
 
@@ -103,7 +103,7 @@ def _questions_of_the_fit() -> Iterator[list[Finding]]:
             return  # the model has it, with more
         if not isinstance(message, DataWarning):
             show(message, *where, **more)
-        elif message.finding is not None and message.finding.is_about_columns:
+        elif message.finding is not None and message.finding.of_a_fit:
             found.append(message.finding)
 
     with warnings.catch_warnings():
