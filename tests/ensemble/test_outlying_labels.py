@@ -15,6 +15,7 @@ from twinviews.ensemble.outlying_labels import are_alike, far_labels, is_better_
 
 m = 100
 EQUAL = np.full(m, 1 / m)
+Y = np.random.default_rng(99).normal(size=m)
 
 
 def smooth_table(seed=0, N=600, n=m):
@@ -35,23 +36,23 @@ def error_of(model, X, y):
 def test_errors_of_one_kind_have_no_far_ones(noise):
     for seed in range(200):
         residual = getattr(np.random.default_rng(seed), noise)(size=m)
-        assert not far_labels(residual, EQUAL).any()
+        assert not far_labels(residual, Y, EQUAL).any()
 
 
 def test_slips_are_found_whatever_the_unit_and_the_sign():
     residual = np.random.default_rng(0).normal(size=m)
     residual[[3, 60]] = [40.0, -200.0]
     for factor in (1.0, -1.0, 1e6, 1e-6):
-        assert_array_equal(np.flatnonzero(far_labels(factor * residual, EQUAL)), [3, 60])
+        assert_array_equal(np.flatnonzero(far_labels(factor * residual, factor * Y, EQUAL)), [3, 60])
 
 
 def test_far_labels_that_are_many_or_do_not_decide_are_no_slips():
     residual = np.random.default_rng(0).normal(size=m)
     residual[0] = 7.0  # far, and with a third of the squares
-    assert not far_labels(residual, EQUAL).any()
+    assert not far_labels(residual, Y, EQUAL).any()
     residual[:11] = 100.0
-    assert not far_labels(residual, EQUAL).any()
-    assert not far_labels(np.zeros(m), EQUAL).any()
+    assert not far_labels(residual, Y, EQUAL).any()
+    assert not far_labels(np.zeros(m), Y, EQUAL).any()
 
 
 def test_the_fit_without_must_be_clearly_better_for_the_others():
@@ -59,9 +60,9 @@ def test_the_fit_without_must_be_clearly_better_for_the_others():
     rest[0] = 50.0
     spoiled = 2 * rest
     spoiled[0] = 50.0
-    assert is_better_without(spoiled, rest, EQUAL)
-    assert not is_better_without(rest, rest, EQUAL)
-    assert not is_better_without(rest, spoiled, EQUAL)
+    assert is_better_without(spoiled, rest, Y, EQUAL)
+    assert not is_better_without(rest, rest, Y, EQUAL)
+    assert not is_better_without(rest, spoiled, Y, EQUAL)
 
 
 def test_far_labels_that_are_predicted_with_the_help_of_each_other_stay():
@@ -69,7 +70,7 @@ def test_far_labels_that_are_predicted_with_the_help_of_each_other_stay():
     rest[:5] = 50.0
     spoiled = 2 * rest
     spoiled[:5] = 20.0
-    assert not is_better_without(spoiled, rest, EQUAL)
+    assert not is_better_without(spoiled, rest, Y, EQUAL)
 
 
 def test_rows_are_alike_by_a_rank_sum_test():
@@ -115,6 +116,18 @@ def test_wild_labels_do_not_decide_the_rest(spoil):
     low, high = model.predict_interval(X[m:], coverage=0.9).T
     assert np.mean((low <= y[m:]) & (y[m:] <= high)) > 0.85
     assert np.mean(high - low) < 8 * error_of(clean, X, y)
+
+
+def test_where_there_is_no_noise_larger_errors_at_the_edge_are_no_slips():
+    random = np.random.default_rng(0)
+    residual = 1e-3 * random.normal(size=m)
+    residual[:3] = 0.02, 0.05, -0.03
+    assert not far_labels(residual, Y, EQUAL).any()
+    assert far_labels(residual, 1e-3 * Y, EQUAL).sum() == 3
+    X = random.normal(size=(600, 3))
+    y = np.sin(X[:, 0]) + X[:, 1]
+    model = XNVRegressor(random_state=0).fit(X, np.where(np.arange(600) < 60, y, np.nan))
+    assert model._ensembles[0].outlying is None
 
 
 def test_rows_of_a_rare_kind_stay_in_the_fit():

@@ -149,6 +149,7 @@ def test_single_rows_are_told_by_row_and_raise_no_warning(model, samples):
     assert (rows.tolist(), columns.tolist()) == ([3, 4], [0, 2])
 
 
+@pytest.mark.filterwarnings("ignore::twinviews.ShiftWarning")  # of rows times two
 def test_more_rows_and_merged_fits_have_seen_what_one_fit_on_all_rows_has(samples):
     X, y = samples[INPUTS].copy(), samples["y"]
     X.loc[200, "grade"] = "late"

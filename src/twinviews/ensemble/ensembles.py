@@ -144,18 +144,18 @@ def regression_ensemble(
     progress: bool = False,
 ) -> RegressionEnsemble:
     """Members fitted to one target, on standardised rows, and weighted."""
-    fold_of = folds_of(labeled.Y, classes=False)
+    fold_of, y = folds_of(labeled.Y, classes=False), labeled.Y[:, 0]
     nothing = np.zeros(len(fold_of), bool)
     found, left_out = _weighted(labeled, specs, context, fold_of, nothing, n_threads, progress), nothing
     for _ in range(_MOST_ROUNDS):
-        residual = labeled.Y[:, 0] - found.held_out[:, 0]
-        far = far_labels(residual, labeled.weight)
+        residual = y - found.held_out[:, 0]
+        far = far_labels(residual, y, labeled.weight)
         if not far.any() or (far == left_out).all() or are_alike(labeled.X, far):
             break
         without = _weighted(labeled, specs, context, fold_of, far, n_threads, progress)
-        after = labeled.Y[:, 0] - without.held_out[:, 0]
+        after = y - without.held_out[:, 0]
         # Labels that were far from a spoiled fit only come back; others must be worth leaving out.
-        if (far > left_out).any() and not is_better_without(residual, after, labeled.weight):
+        if (far > left_out).any() and not is_better_without(residual, after, y, labeled.weight):
             break
         found, left_out = without, far
     return found

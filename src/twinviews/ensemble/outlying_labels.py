@@ -13,9 +13,10 @@ from scipy.special import ndtri  # scipy.stats takes long to import
 
 # Deviations of a normal distribution in one median of absolute values.
 _PER_MEDIAN = 1.4826
-# A residual beyond this many deviations is far,
-FAR = 6.0
-# and far labels decide the fit if they have this share of the squared residuals.
+# A residual is far beyond this many deviations of the residuals and this many of the labels: where
+# there is hardly any noise, residuals at the edge of the data are many times the others, and still small.
+_FAR, _WIDE = 6.0, 2.0
+# Far labels decide the fit if they have this share of the squared residuals.
 _DECISIVE = 0.5
 # More labels than this share are no slips.
 _MOST = 0.1
@@ -27,27 +28,34 @@ _UNEXPLAINED = 0.8
 _SURELY_ALIKE = 0.01
 
 
-def far_labels(residual: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def far_labels(residual: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """(m,) which labels are so far from their held-out predictions that they decide the fit."""
-    far = np.abs(residual) > FAR * deviation_of_most(residual)
+    far = np.abs(residual) > _bound(residual, y)
     squares = weight * np.square(residual)
     decide = squares[far].sum() >= _DECISIVE * squares.sum()
     return far if decide and far.mean() <= _MOST else np.zeros_like(far)
 
 
-def deviation_of_most(residual: np.ndarray) -> float:
-    """A standard deviation that a minority of labels, however far, cannot move far."""
-    return _PER_MEDIAN * float(np.median(np.abs(residual)))
+def _bound(residual: np.ndarray, y: np.ndarray) -> float:
+    """The largest residual that is not far."""
+    return max(_FAR * _deviation_of_most(residual), _WIDE * _deviation_of_most(y - np.median(y)))
 
 
-def is_better_without(with_far: np.ndarray, without: np.ndarray, weight: np.ndarray) -> bool:
+def _deviation_of_most(centred: np.ndarray) -> float:
+    """A standard deviation that a minority of numbers, however far, cannot move far."""
+    return _PER_MEDIAN * float(np.median(np.abs(centred)))
+
+
+def is_better_without(
+    with_far: np.ndarray, without: np.ndarray, y: np.ndarray, weight: np.ndarray
+) -> bool:
     """Whether the fit without far labels is the better one, by the held-out residuals of both.
 
     It must predict the other labels clearly better; losses are bounded, so that the far labels do not
     decide. And the fit with far labels must not predict those of them that it has not seen any better:
     else they belong to rows of their own kind, and are right.
     """
-    bound = FAR * deviation_of_most(without)
+    bound = _bound(without, y)
     others = [weight @ np.square(np.clip(r, -bound, bound)) for r in (with_far, without)]
     far = np.abs(without) > bound
     of_far = [weight[far] @ np.square(r[far]) for r in (with_far, without)]

@@ -266,7 +266,7 @@ class SemiSupervisedEstimator(BaseEstimator):
         self
         """
         check_is_fitted(self)
-        given = labels_as_given(y, sample_weight)
+        labels = y
         X, y, weight = check_present_rows(self._as_numbers(X), y, sample_weight)
         labeled = LabeledRows.of(X, y.reshape(len(y), -1), weight, self.missing_label)
         unscaled, labeled = labeled, labeled.scaled(self._scaling)
@@ -275,7 +275,7 @@ class SemiSupervisedEstimator(BaseEstimator):
             self._shift = compare_labels(self, unscaled)
             self._one_column = y.ndim == 1
             self._solve(problems, labeled.count)
-            ask_about_outlying_labels(self, unscaled, given)
+            ask_about_outlying_labels(self, unscaled, labels_as_given(labels, sample_weight))
             return self
 
     def _read_problems(self, labeled: LabeledRows, one_column: bool) -> list[LabeledProblem]:
