@@ -620,6 +620,6 @@ def test_what_is_saved_and_what_is_next_is_said_aloud(serve, visit):
         type_label(page, "7")
     expect(page.get_by_role("status").first).to_have_text("Saved for row 4: 7. Row 5 is next.")
     picture = page.get_by_role("img").get_attribute("aria-label")
-    assert picture.startswith("error against the number of labels. Error now 0.250")
+    assert picture.startswith("error against the number of labels. Error to expect with 4 labels: 0.25")
     page.get_by_text("In numbers").click()
     assert page.locator("tbody tr").count() == 3

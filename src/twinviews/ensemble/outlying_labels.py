@@ -13,8 +13,8 @@ from scipy.special import ndtri  # scipy.stats takes long to import
 
 # Deviations of a normal distribution in one median of absolute values.
 _PER_MEDIAN = 1.4826
-# A residual is far beyond this many deviations of the residuals and this many of the labels: where
-# there is hardly any noise, residuals at the edge of the data are many times the others, and still small.
+# A residual is far beyond this many deviations of the residuals and this many of the labels. Where
+# there is hardly any noise, residuals at the edge of the data are many times the others, yet small.
 _FAR, _WIDE = 6.0, 2.0
 # Far labels decide the fit if they have this share of the squared residuals.
 _DECISIVE = 0.5
