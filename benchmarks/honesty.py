@@ -2,6 +2,7 @@
 
     python benchmarks/honesty.py --data FOLDER --output FOLDER --draws 10
     python benchmarks/honesty.py --output FOLDER --report          what is there so far
+    python benchmarks/honesty.py --output FOLDER --report --against OTHER      errors of two versions
 
 Sets are the contest's. In each draw n random rows keep their labels, all the others are unlabeled rows
 of the table, as a user has them, and their hidden labels are the truth. Labels are nested: those of n
@@ -214,6 +215,27 @@ def learning_curves(fits: list[Fit]) -> None:
     report("  single draws whose error more than doubles", float(doubled), "0", doubled == 0)
 
 
+def against(fits: list[Fit], before: list[Fit]) -> None:
+    """True errors of this version over those of another, on the same draws."""
+    then = {fit[:3]: fit.true for fit in before}
+    by_set: dict[str, list[float]] = {}
+    for fit in fits:
+        if then.get(fit[:3], 0) > 0 and fit.true > 0:
+            by_set.setdefault(fit.set_name, []).append(fit.true / then[fit[:3]])
+    if not by_set:
+        print("\nno draw is in both folders")
+        return
+    ratios = {name: mean_of(some) for name, some in by_set.items()}
+    worst = max(ratios, key=lambda name: ratios[name])
+    n_fits = sum(map(len, by_set.values()))
+    print(f"\nerror against the other version: {n_fits} fits, {len(ratios)} sets")
+    print("  " + ", ".join(f"{name} {ratio:.3f}" for name, ratio in ratios.items()))
+    median = float(np.median(list(ratios.values())))
+    report("  median over sets", median, "below 1", median < 1)
+    report("  geometric mean", mean_of(ratios.values()), "below 1", mean_of(ratios.values()) < 1)
+    report(f"  worst set ({worst})", ratios[worst], "at most 1", ratios[worst] <= 1)
+
+
 def mean_of(ratios: Iterable[float]) -> float:
     logs = np.log(np.fromiter(ratios, float))
     return float(np.exp(np.mean(logs[np.isfinite(logs)])))
@@ -229,13 +251,21 @@ def main() -> None:
     parser.add_argument("--sets", default="", help="names, with commas between; default: all")
     parser.add_argument("--labels", default="", help="numbers of labels; default: all of the bars")
     parser.add_argument("--jobs", type=int, default=default_jobs())
+    parser.add_argument("--against", type=Path, help="folder with the fits of another version")
     parser.add_argument("--report", action="store_true", help="no more fits: what is there")
     options = parser.parse_args()
     with Fits(options.output / "fits.sqlite") as store:
         if not options.report:
             run(store, options)
-        rows = store.rows("SELECT * FROM fits ORDER BY set_name, n, draw")
-        tell([Fit(*row) for row in rows], options.half)
+        fits = all_fits(store)
+    tell(fits, options.half)
+    if options.against is not None:
+        with Fits(options.against / "fits.sqlite") as other:
+            against(fits, all_fits(other))
+
+
+def all_fits(store: Fits) -> list[Fit]:
+    return [Fit(*row) for row in store.rows("SELECT * FROM fits ORDER BY set_name, n, draw")]
 
 
 def run(store: Fits, options: argparse.Namespace) -> None:
