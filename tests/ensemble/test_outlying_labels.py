@@ -84,6 +84,8 @@ def test_rows_are_alike_by_a_rank_sum_test():
         assert are_alike(X, far) == (min(p) < 0.01 / 5)
     X[far, 2] = X[:, 2].max() + 1
     assert are_alike(X, far)
+    X[:, 0], alone = np.arange(m) == 7, np.arange(m) == 7
+    assert not are_alike(X, alone)  # one row with a rare value
 
 
 # --- through the estimator --------------------------------------------------------------------------

@@ -150,10 +150,12 @@ def regression_ensemble(
     for _ in range(_MOST_ROUNDS):
         residual = y - found.held_out[:, 0]
         far = far_labels(residual, y, labeled.weight)
-        if not far.any() or (far == left_out).all() or are_alike(labeled.X, far):
+        if not far.any() or (far == left_out).all():
             break
         without = _weighted(labeled, specs, context, fold_of, far, n_threads, progress)
         after = y - without.held_out[:, 0]
+        if are_alike(labeled.X, far_labels(after, y, labeled.weight)):
+            break
         # Labels that were far from a spoiled fit only come back; others must be worth leaving out.
         if (far > left_out).any() and not is_better_without(residual, after, y, labeled.weight):
             break

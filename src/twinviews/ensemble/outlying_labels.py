@@ -26,6 +26,8 @@ _CLEARLY_LOWER = 0.8
 _UNEXPLAINED = 0.8
 # Rows as different from the others in some column as these are, by chance, in one table of a hundred.
 _SURELY_ALIKE = 0.01
+# Fewer rows are too few to be a kind: one alone may well have a rare value in some column.
+_FEWEST_ALIKE = 3
 
 
 def far_labels(residual: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -68,6 +70,8 @@ def are_alike(X: np.ndarray, far: np.ndarray) -> bool:
     By the rank-sum test of Wilcoxon in each of the (m, D) columns, corrected for their number.
     """
     m, k = len(far), int(far.sum())
+    if k < _FEWEST_ALIKE:
+        return False
     ranks = np.array([_ranks(column) for column in X.T])  # (D, m)
     deviation = np.sqrt(ranks.var(axis=1) * (m - k) / ((m - 1) * k))
     off = np.abs(ranks[:, far].mean(axis=1) - (m - 1) / 2)
