@@ -110,7 +110,7 @@ def test_intervals_are_those_of_the_fits_and_weights_without_a_fold():
     model = XNVRegressor(random_state=0).fit(X, labels)
     (ensemble,) = model._ensembles
     rows = model._solution.problems[0].X
-    at = ensemble.without_folds(rows)[np.arange(60), ensemble.fold_of]
+    at = ensemble.without_folds(rows)[0][np.arange(60), ensemble.fold_of]
     assert_allclose(at, ensemble.held_out[:, 0], rtol=1e-9, atol=1e-12)
     residual = model._solution.problems[0].Y[:, 0] - at
     assert model.cv_error_ == pytest.approx(np.sqrt(np.mean(np.square(residual))))

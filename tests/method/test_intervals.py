@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_diabetes
 
 from twinviews import KRRRegressor, RFFRegressor, SSSLRegressor, XNVRegressor
-from twinviews.method.uncertainty import LeftOut, deviation, interval_ends
+from twinviews.method.intervals import FitsAtRows, LeftOut, deviation, interval_ends
 
 FORMULA = {"sigma": 2.0, "ridge": 1e-3}
 
@@ -27,7 +27,7 @@ def test_left_out_fits_are_the_refits(intercept):
     ).fit(X, labels)
     at = X[200:210]
     left_out = model._left_out(0)
-    ours = left_out.predict(at)
+    ours = left_out.at(at).prediction
     rows = model._solution.problem_of(0)[0].X
     for i in range(25):
         kept = [j for j in range(25) if not np.array_equal(X[j], rows[i])]
@@ -42,15 +42,15 @@ def test_left_out_fits_are_the_refits(intercept):
 def test_ends_are_order_statistics():
     """With one fit for all rows the ends are quantiles of the residuals, as in split conformal."""
     residual = np.arange(1.0, 20.0)  # 19 of them: 90% of 20 is the 18th
-    left_out = LeftOut(lambda X: X, np.zeros(19, int), residual, np.full(19, 1 / 19))
-    ends = interval_ends(np.array([[5.0]]), left_out, 0.9)
+    left_out = LeftOut(FitsAtRows, np.zeros(19, int), residual, np.full(19, 1 / 19))
+    ends = interval_ends(FitsAtRows(np.array([[5.0]])), left_out, 0.9)
     assert_allclose(ends, [[5 - 18, 5 + 18]])
-    assert_array_equal(interval_ends(np.array([[5.0]]), left_out, 0.99), [[-np.inf, np.inf]])
+    assert_array_equal(interval_ends(FitsAtRows(np.array([[5.0]])), left_out, 0.99), [[-np.inf, np.inf]])
 
 
 def test_deviation_adds_noise_and_doubt():
-    left_out = LeftOut(lambda X: X, np.array([0, 1]), np.array([3.0, -3.0]), np.array([0.5, 0.5]))
-    assert_allclose(deviation(np.array([[1.0, 1.0], [0.0, 8.0]]), left_out), [3, 5])
+    left_out = LeftOut(FitsAtRows, np.array([0, 1]), np.array([3.0, -3.0]), np.array([0.5, 0.5]))
+    assert_allclose(deviation(FitsAtRows(np.array([[1.0, 1.0], [0.0, 8.0]])), left_out), [3, 5])
 
 
 MODELS = {
@@ -119,17 +119,17 @@ def test_coverage_must_be_a_share(coverage):
 
 
 def test_a_fit_that_has_seen_every_label_does_not_count():
-    left_out = LeftOut(lambda X: X, np.array([0, 0]), np.array([3.0, -3.0]), np.array([0.5, 0.5]))
-    assert_allclose(deviation(np.array([[1.0, 100.0]]), left_out), [3])
+    left_out = LeftOut(FitsAtRows, np.array([0, 0]), np.array([3.0, -3.0]), np.array([0.5, 0.5]))
+    assert_allclose(deviation(FitsAtRows(np.array([[1.0, 100.0]])), left_out), [3])
 
 
 def test_rows_of_more_weight_count_more_in_the_ends():
     """As the same row given as often as it weighs."""
     at = np.array([[0.0, 1.0, 2.0], [5.0, 3.0, 4.0]])
     residual, copies = np.array([1.0, -2.0, 0.5]), np.array([8, 20, 12])
-    weighted = LeftOut(lambda X: X, np.arange(3), residual, copies / 40)
+    weighted = LeftOut(FitsAtRows, np.arange(3), residual, copies / 40)
     for coverage in (0.3, 0.5, 0.7):
-        ends = interval_ends(at, weighted, coverage)
+        ends = interval_ends(FitsAtRows(at), weighted, coverage)
         for row, (low, high) in zip(at, ends, strict=True):
             share = np.append(copies / 40 * 3 / 4, 0.25)  # the new row may lie anywhere
             upper, lower = (
@@ -138,3 +138,49 @@ def test_rows_of_more_weight_count_more_in_the_ends():
             )
             assert share[upper <= high].sum() >= coverage > share[upper < high].sum()
             assert share[lower >= low].sum() >= coverage > share[lower > low].sum()
+
+
+def test_a_row_that_stands_for_many_has_wider_intervals_up_to_none():
+    """Its own weight lies at infinity: as if so many labels had an infinite residual."""
+    residual = np.arange(1.0, 41.0)
+    left_out = LeftOut(FitsAtRows, np.zeros(40, int), residual, np.full(40, 1 / 40))
+    at = FitsAtRows(np.full((4, 1), 5.0), importance=np.array([0.0, 1.0, 3.0, 9.0]))
+    _, high = interval_ends(at, left_out, 0.9).T
+    assert_array_equal(high, [5 + 36, 5 + 37, 5 + 39, np.inf])
+    smooth = interval_ends(at, left_out._replace(margin=0.5), 0.9)[:, 1]
+    assert (np.diff(smooth[:3]) > 0).all() and smooth[3] == np.inf
+
+
+def test_a_local_scale_stretches_residuals():
+    """Residuals that are the scale times equal numbers: ends are the scale times these."""
+    scale = np.linspace(1, 3, 19)
+    left_out = LeftOut(
+        FitsAtRows, np.zeros(19, int), np.arange(1.0, 20.0) * scale, np.full(19, 1 / 19), scale=scale
+    )
+    at = FitsAtRows(np.array([[5.0], [5.0]]), scale=np.array([[1.0], [0.5]]))
+    assert_allclose(interval_ends(at, left_out, 0.9), [[5 - 18, 5 + 18], [5 - 9, 5 + 9]])
+    root = np.sqrt(np.mean(np.square(np.arange(1.0, 20.0))))
+    assert_allclose(deviation(at, left_out), [root, root / 2])
+
+
+@pytest.mark.slow
+def test_widths_follow_the_rows():
+    """Noise that grows along a column: so do intervals, and both halves of the rows are covered."""
+    inside, flat, width = [], [], []
+    for seed in range(4):
+        random = np.random.default_rng(seed)
+        X = random.uniform(-1, 1, size=(1500, 3))
+        y = 3 * X[:, 0] + np.exp(1.5 * X[:, 0]) * 0.3 * random.normal(size=1500)
+        model = XNVRegressor(random_state=0).fit(X, np.where(np.arange(1500) < 200, y, np.nan))
+        low, high = model.predict_interval(X[200:]).T
+        noisy = X[200:, 0] > 0
+        within = (low <= y[200:]) & (y[200:] <= high)
+        inside.append([within[noisy].mean(), within[~noisy].mean()])
+        wide = np.quantile(np.abs(y - model.predict(X))[200:], 0.9)
+        within = np.abs(y - model.predict(X))[200:] <= wide
+        flat.append(within[~noisy].mean() - within[noisy].mean())
+        width.append(np.median((high - low)[noisy]) / np.median((high - low)[~noisy]))
+    assert min(width) > 2  # the noise differs by e^1.5 = 4.5
+    noisy, quiet = np.mean(inside, axis=0)
+    assert min(noisy, quiet) > 0.85
+    assert quiet - noisy < np.mean(flat) / 2  # against intervals of one width

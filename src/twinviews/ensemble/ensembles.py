@@ -91,6 +91,8 @@ class RegressionEnsemble(Ensemble):
     fold_weights: Annotated[np.ndarray, "f j", ">= 0"] | None = None
     # Labels so far from what all others predict that the fit was made without them.
     outlying: Annotated[np.ndarray, "o", "int64", "< m"] | None = None
+    # How far members without a fold are apart at its labeled rows; None in older files.
+    held_out_spread: Annotated[np.ndarray, "m", ">= 0"] | None = None
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         """(rows, 1)"""
@@ -98,14 +100,17 @@ class RegressionEnsemble(Ensemble):
         weights = [member.weight for member in self.members]
         return self._mean([member.fit(on[member.scale]) for member in self.members], weights)
 
-    def without_folds(self, X: np.ndarray) -> np.ndarray:
-        """(rows, folds) predictions of the ensemble without that fold."""
+    def without_folds(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(rows, folds) predictions of the ensemble without that fold, and its members' deviation."""
         on = self._scaled(X)
-        by_fold = []
+        means, spreads = [], []
         for fold in range(len(self.members[0].folds)):
             predictions = [member.folds[fold](on[member.scale]) for member in self.members]
-            by_fold.append(self._mean(predictions, self._weights_without(fold)))
-        return np.hstack(by_fold)
+            weights = self._weights_without(fold)
+            means.append(self._mean(predictions, weights))
+            off = np.square(np.clip(predictions, *self.bounds) - means[-1])
+            spreads.append(np.sqrt(np.average(off, axis=0, weights=weights)))
+        return np.hstack(means), np.hstack(spreads)
 
     def _weights_without(self, fold: int) -> Sequence[float]:
         if self.fold_weights is None:
@@ -187,11 +192,14 @@ def _weighted(
     weights = without_the_least(by_fold.mean(axis=0))
     kept = weights > 0
     fold_weights = by_fold[:, kept] / by_fold[:, kept].sum(axis=1, keepdims=True)
+    mean = np.einsum("mj,jm->m", fold_weights[fold_of], held_out[kept])
+    squares = np.einsum("mj,jm->m", fold_weights[fold_of], np.square(held_out[kept] - mean))
     return RegressionEnsemble(
         context.scales,
         _members(made, weights, keep_folds=True),
         bounds=bounds,
-        held_out=np.einsum("mj,jm->m", fold_weights[fold_of], held_out[kept])[:, None],
+        held_out=mean[:, None],
+        held_out_spread=np.sqrt(squares),
         fold_of=fold_of,
         fold_weights=fold_weights,
         outlying=np.flatnonzero(left_out) if left_out.any() else None,

@@ -17,6 +17,7 @@ from twinviews._system.memory import refuse_what_cannot_fit
 from twinviews._system.threads import one_blas_thread
 from twinviews._system.user_warnings import warn_user
 from twinviews.estimators._checks import AUTO
+from twinviews.method.intervals import MOST_LEFT_OUT, FitsAtRows, LeftOut
 from twinviews.method.labeled_problem import LabeledProblem, labeled_blocks
 from twinviews.method.landmarks import AllDistinctRows
 from twinviews.method.regression import LabeledBlock, left_out_fits, solve_ridge
@@ -29,7 +30,7 @@ from twinviews.method.tuning import (
     choose_penalty,
     choose_sigma,
 )
-from twinviews.method.uncertainty import MOST_LEFT_OUT, LeftOut, PredictiveVariance
+from twinviews.method.uncertainty import PredictiveVariance
 from twinviews.method.views import Readout, View
 from twinviews.passes.first_pass import FirstPass
 from twinviews.tables import Table
@@ -90,10 +91,10 @@ class Solution:
             some=min(MOST_LEFT_OUT, len(Z)),
             intercept=self.fit_intercept,
         )
-        readout = View(self.view.columns, self.view.W @ fits.coef)
+        readout = Readout(View(self.view.columns, self.view.W @ fits.coef), fits.intercept)
         weight = problem.weight[: len(residual)]
         return LeftOut(
-            Readout(readout, fits.intercept), np.arange(len(residual)), residual, weight / weight.sum()
+            lambda X: FitsAtRows(readout(X)), np.arange(len(residual)), residual, weight / weight.sum()
         )
 
     def rounding(self) -> float:

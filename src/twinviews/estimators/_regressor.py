@@ -20,7 +20,7 @@ from twinviews.estimators._ensemble import EnsembleFit, dense, labels_of_members
 from twinviews.estimators._inputs import labeled_rows_to_score
 from twinviews.estimators._method import Problems
 from twinviews.method.error_estimate import root_mean_squared_error
-from twinviews.method.uncertainty import LeftOut, deviation, interval_ends
+from twinviews.method.intervals import FitsAtRows, LeftOut, deviation, interval_ends
 from twinviews.passes.targets import read_numbers
 
 
@@ -124,7 +124,7 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
         return self._from_left_out_fits(self._prepared(X), ends)
 
     def _from_left_out_fits(
-        self, X: Any, statistic: Callable[[np.ndarray, LeftOut], np.ndarray]
+        self, X: Any, statistic: Callable[[FitsAtRows, LeftOut], np.ndarray]
     ) -> np.ndarray:
         """A statistic of what the fits without some labels predict at each row, target by target."""
         found = []
@@ -134,7 +134,7 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
                 left_out = self._left_out(target)
 
             def of_block(rows: Any, left_out: LeftOut = left_out) -> np.ndarray:
-                return statistic(left_out.predict(rows), left_out)
+                return statistic(left_out.at(rows), left_out)
 
             found.append(self._by_blocks(of_block, X))
         return found[0] if self._one_column else np.stack(found, axis=1)
@@ -153,7 +153,11 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
         for target in range(len(self._ensembles)):
             left_out = self._left_out(target)
             noise = left_out.weight @ np.square(left_out.residual)
-            spread = self._by_blocks(left_out.predict, dense(X)).var(axis=1)
+
+            def fits_at(rows: Any, left_out: LeftOut = left_out) -> np.ndarray:
+                return left_out.at(rows).prediction
+
+            spread = self._by_blocks(fits_at, dense(X)).var(axis=1)
             total += spread / noise if noise > 0 else spread
         return total
 
@@ -199,7 +203,7 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
         return tags
 
 
-def _interval_ends(coverage: float) -> Callable[[np.ndarray, LeftOut], np.ndarray]:
+def _interval_ends(coverage: float) -> Callable[[FitsAtRows, LeftOut], np.ndarray]:
     if not isinstance(coverage, Real) or not 0 < coverage < 1:
         raise ValueError(f"coverage={coverage!r} must be above 0 and below 1, such as 0.9.")
     return partial(interval_ends, coverage=float(coverage))

@@ -1,0 +1,128 @@
+r"""Prediction intervals by jackknife+: local widths, and weights for labels that are no random sample.
+
+For each labeled row i there is a fit without it (or without its fold) and the residual
+:math:`r_i = |y_i - \hat f_{-i}(x_i)|`. The interval of a row x runs from a low quantile of the numbers
+:math:`\hat f_{-i}(x) - r_i` to a high one of :math:`\hat f_{-i}(x) + r_i`. Whatever the distribution and
+the method, a new row is inside with probability of at least 1 - 2 alpha, and in practice close to
+1 - alpha (Barber, Candes, Ramdas and Tibshirani 2021).
+
+With a local scale s, residuals are compared as :math:`r_i / s_{-i}(x_i)` and multiplied by
+:math:`s_{-i}(x)`: the interval is wide where errors are large (Papadopoulos, Vovk and Gammerman 2011).
+
+If labeled rows were not drawn like the others, label i counts :math:`w_i`, the density of all rows over
+that of labeled rows, and the row x itself counts :math:`w(x)` at infinity (Tibshirani, Barber, Candes
+and Ramdas 2019; for jackknife+ Prinster, Liu and Saria 2022). Where w(x) is large against all labels
+together no finite interval is honest, and the ends are infinite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twinviews.method.error_estimate import effective_number
+
+# Leave-one-out fits used for an interval; more would only smooth its ends.
+MOST_LEFT_OUT = 2000
+# How many numbers on either side of a quantile are averaged, with weights that fall off linearly.
+_AROUND = 2.0
+# Numbers above it count as at most this many times as far from it as the lowest that is averaged: the
+# residual of a wild label may be any number.
+_FARTHEST = 4.0
+
+
+class FitsAtRows(NamedTuple):
+    """What the fits without some labels say about some rows."""
+
+    prediction: np.ndarray  # (rows, fits)
+    # How large errors are, relative to those at labeled rows; None: the same everywhere.
+    scale: np.ndarray | None = None  # (rows, fits)
+    # For how many rows a label at this row would stand, in means over labels; None: 1.
+    importance: np.ndarray | None = None  # (rows,)
+
+
+class LeftOut(NamedTuple):
+    """The fits without some of the labels, for one target: jackknife+, and CV+ with folds."""
+
+    at: Callable[[Any], FitsAtRows]
+    fit_of: np.ndarray  # (m,) which fit has not seen this labeled row
+    residual: np.ndarray  # (m,) of the labeled row by that fit
+    weight: np.ndarray  # (m,) sums to one
+    # How many rows more than the coverage asks for are to be inside. Coverage differs from fit to fit,
+    # the more so the fewer labels there are, and too low is worse than too high. With a margin, each
+    # end is a mean of the numbers around the quantile, which differs less from fit to fit.
+    margin: float = 0.0
+    scale: np.ndarray | None = None  # (m,) of errors, at the labeled rows
+
+    @property
+    def relative_residual(self) -> np.ndarray:
+        """(m,) in units of the local scale."""
+        return self.residual if self.scale is None else self.residual / self.scale
+
+
+def interval_ends(at: FitsAtRows, left_out: LeftOut, coverage: float) -> np.ndarray:
+    """(rows, 2) ends of the intervals.
+
+    The new row is one of m + 1 rows, and its residual may be the largest: with too few labels for the
+    coverage an end is infinite.
+    """
+    guesses, m = at.prediction[:, left_out.fit_of], len(left_out.residual)
+    size = np.abs(left_out.relative_residual)
+    if at.scale is not None:
+        size = size * at.scale[:, left_out.fit_of]
+    own = np.ones(len(guesses)) if at.importance is None else at.importance
+    most = m / (m + own)  # the share of all labels together, beside the row's own
+    n = effective_number(left_out.weight)
+    level = max(coverage, min(coverage + left_out.margin / (n + 1), n / (n + 1)))
+    smooth = n if left_out.margin else None
+    high = _upper_quantile(guesses + size, left_out.weight, most, level, smooth)
+    low = -_upper_quantile(size - guesses, left_out.weight, most, level, smooth)
+    return np.column_stack([low, high])
+
+
+def _upper_quantile(
+    values: np.ndarray, weight: np.ndarray, most: np.ndarray, level: float, smooth: float | None
+) -> np.ndarray:
+    """(rows,) least value with that much of the share at or below it; infinite if there is none.
+
+    ``smooth``, a number of labels, asks for the mean of the values around it, as many above as below.
+    """
+    values = np.where(np.isnan(values), np.inf, values)  # without some row there is no fit
+    order = np.argsort(values, axis=1)
+    ordered = np.take_along_axis(values, order, axis=1)
+    below = np.cumsum(weight[order], axis=1) * most[:, None]
+    enough = below >= level - 1e-12
+    place = np.where(enough.any(axis=1), enough.argmax(axis=1), values.shape[1])
+    middle = _at(ordered, place)
+    if smooth is None:
+        return middle
+    around = np.clip((smooth + 1) * (most - level), 0, _AROUND) + 1
+    kernel = np.maximum(around[:, None] - np.abs((smooth + 1) * (below - level)), 0)
+    alone = np.flatnonzero((kernel.sum(axis=1) == 0) & (place < values.shape[1]))
+    kernel[alone, place[alone]] = 1.0  # steps of unequal weights may be larger than what is averaged
+    lowest = _at(ordered, np.minimum((kernel > 0).argmax(axis=1), place))
+    with np.errstate(invalid="ignore"):  # of infinite ends
+        bound = middle + _FARTHEST * (middle - lowest)
+        mean = np.sum(kernel * np.minimum(ordered, bound[:, None]), axis=1) / kernel.sum(axis=1)
+    return np.where(np.isfinite(middle), mean, middle)
+
+
+def _at(ordered: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """(rows,) the value at a place of each row; infinite beyond the last."""
+    beyond = np.column_stack([ordered, np.full(len(ordered), np.inf)])
+    return beyond[np.arange(len(ordered)), place]
+
+
+def deviation(at: FitsAtRows, left_out: LeftOut) -> np.ndarray:
+    """(rows,) root of the mean squared residual plus the variance of the fits about their mean.
+
+    Infinite if a fit without some row does not exist, since then its error is unknown.
+    """
+    mass = np.bincount(left_out.fit_of, left_out.weight, minlength=at.prediction.shape[1])
+    noise = left_out.weight @ np.square(left_out.relative_residual)
+    if at.scale is not None:
+        noise = noise * (np.square(at.scale) @ mass)
+    variance = np.square(at.prediction - (at.prediction @ mass)[:, None]) @ mass
+    return np.nan_to_num(np.sqrt(noise + variance), nan=np.inf)
