@@ -1,16 +1,15 @@
 """Are labels like all rows? False alarms of the test in every fit, its power, and what shifts cost.
 
     python benchmarks/shift.py --data FOLDER --output FOLDER --draws 20
-    python benchmarks/shift.py --data FOLDER --output FOLDER --fits --sets elevators,cal_housing,house
     python benchmarks/shift.py --output FOLDER --report            what is there so far
 
 Sets are the contest's. In each draw 200 rows have a label (of small sets a quarter of the rows) and
 their labels are not needed: the test looks at rows. Under a shift, the chance of a label grows by e^s
 per deviation along one column, along the first principal direction, with the levels of a column that is
 cut into four, or with the cluster of a row. For false alarms labels are drawn at random, also from
-tables whose columns are cut into few levels, so that many rows are equal. ``--fits`` fits the default
-and measures the coverage of its 90% intervals under the same shifts. What is finished is kept in the
-output folder. Twenty draws of all sets take 15 minutes of one core: it is not in `make bench`.
+tables whose columns are cut into few levels, so that many rows are equal. What such shifts cost, and
+what correction brings, ``shift_correction.py`` measures. What is finished is kept in the output folder.
+Twenty draws of all sets take 15 minutes of one core: it is not in `make bench`.
 """
 
 import argparse
@@ -29,7 +28,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 from scipy.cluster.vq import kmeans2
 
-from twinviews import XNVRegressor
 from twinviews._system.cache_folder import default_cache
 from twinviews.estimators._compared_labels import COMPARED_ROWS
 from twinviews.method.landmarks import RowSample, row_priorities
@@ -50,7 +48,6 @@ SHIFTS = ("column", "direction", "levels", "clusters")
 # Tables without a shift: as they are, or some columns cut at quantiles into so many levels.
 TABLES = {"as it is": None, "243 rows": (5, 3), "thousands of rows": (8, 4)}
 CLUSTERS = 8
-LOST_COVERAGE = 0.05
 
 
 class Job(NamedTuple):
@@ -69,30 +66,10 @@ class Trial(NamedTuple):
     seconds: float
 
 
-class Cost(NamedTuple):
-    """One fit of the default under a shift."""
-
-    set_name: str
-    kind: str
-    strength: float
-    draw: int
-    p_value: float
-    coverage: float
-    told: float
-    true: float
-    effective: float
-    outside: float
-
-
 class Trials(ResultStore):
     tables = (
         """trials (
             set_name TEXT, kind TEXT, strength REAL, draw INTEGER, p_value REAL, seconds REAL,
-            PRIMARY KEY (set_name, kind, strength, draw)
-        )""",
-        """costs (
-            set_name TEXT, kind TEXT, strength REAL, draw INTEGER, p_value REAL, coverage REAL,
-            told REAL, true REAL, effective REAL, outside REAL,
             PRIMARY KEY (set_name, kind, strength, draw)
         )""",
     )
@@ -165,29 +142,10 @@ def test_once(job: Job, data: Path | None) -> Trial | None:
     return Trial(*job, p_value, time.perf_counter() - start)
 
 
-def fit_once(job: Job, data: Path | None) -> Cost | None:
-    found = rows_of(job.set_name, data)
-    if found is None or CONTEST_SETS_BY_NAME[job.set_name].task != "regression":
-        return None
-    X, y = (part[~np.isnan(found[1])] for part in found)
-    labeled = np.zeros(len(X), dtype=bool)
-    labeled[labeled_rows(X, job)] = True
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = XNVRegressor(random_state=job.draw, n_threads=1, progress=False)
-        model.fit(X, np.where(labeled, y, np.nan))
-    shift, X, truth = model.shift_, X[~labeled], y[~labeled]
-    low, high = model.predict_interval(X, coverage=0.9).T
-    inside = float(np.mean((low <= truth) & (truth <= high)))
-    true = float(np.sqrt(np.mean(np.square(model.predict(X) - truth))))
-    told = float(model.cv_error_)
-    return Cost(*job, shift.p_value, inside, told, true, shift.n_effective, shift.share_outside)
-
-
 # --- bars ------------------------------------------------------------------------------------------
 
 
-def tell(trials: list[Trial], costs: list[Cost]) -> None:
+def tell(trials: list[Trial]) -> None:
     for kind in TABLES:
         some = [one for one in trials if one.kind == kind]
         tell_false_alarms(kind, some)
@@ -199,7 +157,6 @@ def tell(trials: list[Trial], costs: list[Cost]) -> None:
                 print(f"power, {kind}, e^{strength}: {found:.3f} ({len(some)}); lowest of {worst}")
     if trials:
         print(f"seconds of a test, median: {np.median([one.seconds for one in trials]):.3f}")
-    tell_costs(costs)
 
 
 def shares(trials: list[Trial]) -> tuple[float, str]:
@@ -222,47 +179,24 @@ def tell_false_alarms(kind: str, trials: list[Trial]) -> None:
     report("  p <= 0.05, share of draws", float(twentieth), "at most 0.06", twentieth <= 0.06)
 
 
-def tell_costs(costs: list[Cost]) -> None:
-    """Coverage under each shift, and the power where it has lost five points."""
-    for kind, strength in sorted({(one.kind, one.strength) for one in costs}):
-        some = [one for one in costs if (one.kind, one.strength) == (kind, strength)]
-        means = np.mean([(one.coverage, one.told / one.true) for one in some], axis=0)
-        alarms = np.mean([one.p_value <= ALARM for one in some])
-        print(
-            f"{kind}, e^{strength}: coverage {means[0]:.3f}, told / true error {means[1]:.2f}, found "
-            f"in {alarms:.0%} of {len(some)} fits"
-        )
-    harmed = [one.p_value <= ALARM for one in costs if one.strength and lost(one)]
-    if harmed:
-        power = float(np.mean(harmed))
-        what = f"  found among {len(harmed)} fits that lost 5 points of coverage"
-        report(what, power, "at least 0.9", power >= 0.9)
-
-
-def lost(cost: Cost) -> bool:
-    return cost.coverage <= 0.9 - LOST_COVERAGE
-
-
 # --- runs ------------------------------------------------------------------------------------------
 
 
-def jobs_of(names: Iterable[str], draws: int, *, fits: bool) -> list[Job]:
-    kinds = [("as it is", 0.0)] if fits else [(kind, 0.0) for kind in TABLES]
+def jobs_of(names: Iterable[str], draws: int) -> list[Job]:
+    kinds = [(kind, 0.0) for kind in TABLES]
     kinds += [(kind, strength) for kind in SHIFTS for strength in STRENGTHS]
     return [Job(name, *kind, number) for number in range(draws) for name in names for kind in kinds]
 
 
 def run(store: Trials, options: argparse.Namespace) -> None:
-    table, function = ("costs", fit_once) if options.fits else ("trials", test_once)
-    done = {Job(*row) for row in store.rows(f"SELECT set_name, kind, strength, draw FROM {table}")}
+    done = {Job(*row) for row in store.rows("SELECT set_name, kind, strength, draw FROM trials")}
     sets = choose_contest_sets([name for name in options.sets.split(",") if name], options.half)
-    names = [one.name for one in sets if not options.fits or one.task == "regression"]
-    todo = [job for job in jobs_of(names, options.draws, fits=options.fits) if job not in done]
+    todo = [job for job in jobs_of([one.name for one in sets], options.draws) if job not in done]
     todo = [job for job in todo if options.kinds == "" or job.kind in options.kinds.split(",")]
     with workers(options.jobs) as pool:
-        for _, found in as_they_come(pool, function, todo, options.data, table):
+        for _, found in as_they_come(pool, test_once, todo, options.data, "trials"):
             if found is not None:
-                store.insert(table, [found])
+                store.insert("trials", [found])
 
 
 def main() -> None:
@@ -274,14 +208,12 @@ def main() -> None:
     parser.add_argument("--sets", default="", help="names, with commas between; default: all")
     parser.add_argument("--kinds", default="", help="of tables and shifts, with commas between")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--fits", action="store_true", help="fit the default, too: what a shift costs")
     parser.add_argument("--report", action="store_true", help="no more runs: what is there")
     options = parser.parse_args()
     with Trials(options.output / "trials.sqlite") as store:
         if not options.report:
             run(store, options)
-        trials = [Trial(*row) for row in store.rows("SELECT * FROM trials")]
-        tell(trials, [Cost(*row) for row in store.rows("SELECT * FROM costs")])
+        tell([Trial(*row) for row in store.rows("SELECT * FROM trials")])
 
 
 if __name__ == "__main__":

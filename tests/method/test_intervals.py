@@ -45,7 +45,9 @@ def test_ends_are_order_statistics():
     left_out = LeftOut(FitsAtRows, np.zeros(19, int), residual, np.full(19, 1 / 19))
     ends = interval_ends(FitsAtRows(np.array([[5.0]])), left_out, 0.9)
     assert_allclose(ends, [[5 - 18, 5 + 18]])
-    assert_array_equal(interval_ends(FitsAtRows(np.array([[5.0]])), left_out, 0.99), [[-np.inf, np.inf]])
+    assert_array_equal(
+        interval_ends(FitsAtRows(np.array([[5.0]])), left_out, 0.99), [[-np.inf, np.inf]]
+    )
 
 
 def test_deviation_adds_noise_and_doubt():
@@ -148,7 +150,8 @@ def test_a_row_that_stands_for_many_has_wider_intervals_up_to_none():
     _, high = interval_ends(at, left_out, 0.9).T
     assert_array_equal(high, [5 + 36, 5 + 37, 5 + 39, np.inf])
     smooth = interval_ends(at, left_out._replace(margin=0.5), 0.9)[:, 1]
-    assert (np.diff(smooth[:3]) > 0).all() and smooth[3] == np.inf
+    assert (np.diff(smooth) > 0).all()
+    assert smooth[3] == np.inf
 
 
 def test_a_local_scale_stretches_residuals():

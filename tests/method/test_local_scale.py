@@ -1,4 +1,4 @@
-"""The scale of errors at a row: fitted as its likelihood says, in any unit, without a row's own label."""
+"""The scale of errors at a row: the likeliest, in any unit, and without a row's own label."""
 
 import numpy as np
 import pytest
@@ -73,5 +73,5 @@ def test_a_wild_label_hardly_moves_the_scale():
 
 
 def test_nothing_to_learn_from_equal_labels():
-    _, weight, fold_of, prediction, spread = held_out_labels()
+    _, weight, fold_of, _, spread = held_out_labels()
     assert local_scale(np.ones(200), weight, fold_of, np.ones(200), spread) is None

@@ -140,24 +140,41 @@ def as_decision(log_p: np.ndarray) -> np.ndarray:
     return log_p[:, 1:] - log_p[:, :1] if log_p.shape[1] == 2 else log_p
 
 
+class Judging(NamedTuple):
+    """How members are compared: on rows of a fold, by the fits without it, with these weights."""
+
+    fold_of: np.ndarray  # (m,)
+    weight: np.ndarray  # (m,) sums to one
+
+    def outside(self, learned: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """For each fold, the learned rows outside it and their weights, which sum to one."""
+        for fold in range(int(self.fold_of.max()) + 1):
+            rows = np.flatnonzero((self.fold_of != fold) & learned)
+            yield rows, self.weight[rows] / self.weight[rows].sum()
+
+
 def regression_ensemble(
     labeled: Labeled,
+    choosing: np.ndarray,
     specs: Sequence[MemberSpec],
     context: MemberContext,
     n_threads: int,
     *,
     progress: bool = False,
 ) -> RegressionEnsemble:
-    """Members fitted to one target, on standardised rows, and weighted."""
-    fold_of, y = folds_of(labeled.Y, classes=False), labeled.Y[:, 0]
-    nothing = np.zeros(len(fold_of), bool)
-    found, left_out = _weighted(labeled, specs, context, fold_of, nothing, n_threads, progress), nothing
+    """Members fitted to one target, on standardised rows, and weighted.
+
+    ``choosing`` (m,) are the weights of labels where members are compared.
+    """
+    y, judging = labeled.Y[:, 0], Judging(folds_of(labeled.Y, classes=False), choosing)
+    nothing = np.zeros(len(y), bool)
+    found, left_out = _weighted(labeled, specs, context, judging, nothing, n_threads, progress), nothing
     for _ in range(_MOST_ROUNDS):
         residual = y - found.held_out[:, 0]
         far = far_labels(residual, y, labeled.weight)
         if not far.any() or (far == left_out).all():
             break
-        without = _weighted(labeled, specs, context, fold_of, far, n_threads, progress)
+        without = _weighted(labeled, specs, context, judging, far, n_threads, progress)
         after = y - without.held_out[:, 0]
         if are_alike(labeled.X, far_labels(after, y, labeled.weight)):
             break
@@ -172,22 +189,19 @@ def _weighted(
     labeled: Labeled,
     specs: Sequence[MemberSpec],
     context: MemberContext,
-    fold_of: np.ndarray,
+    judging: Judging,
     left_out: np.ndarray,
     n_threads: int,
     progress: bool,
 ) -> RegressionEnsemble:
     """Members fitted to the labels that are not left out, and weighted by these."""
-    learned = ~left_out
+    learned, fold_of = ~left_out, judging.fold_of
     bounds = _bounds(labeled.Y[learned, 0])
     made = _cross_fit(labeled, specs, context, fold_of, bounds, learned, n_threads, progress)
     held_out, y = np.clip(made.held_out[:, :, 0], *bounds), labeled.Y[:, 0]
     # Each fold is judged with weights from the labels outside it; the mean of these weights predicts.
     by_fold = np.array(
-        [
-            blend_numbers(held_out[:, rows], y[rows], weight)
-            for rows, weight in _outside(fold_of, labeled, learned)
-        ]
+        [blend_numbers(held_out[:, rows], y[rows], weight) for rows, weight in judging.outside(learned)]
     )
     weights = without_the_least(by_fold.mean(axis=0))
     kept = weights > 0
@@ -206,15 +220,6 @@ def _weighted(
     )
 
 
-def _outside(
-    fold_of: np.ndarray, labeled: Labeled, learned: np.ndarray
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """For each fold, the rows outside it that are learned from and their weights, which sum to one."""
-    for fold in range(int(fold_of.max()) + 1):
-        rows = np.flatnonzero((fold_of != fold) & learned)
-        yield rows, labeled.weight[rows] / labeled.weight[rows].sum()
-
-
 def _bounds(y: np.ndarray) -> tuple[float, float]:
     """The range of the labels, extended by its length on either side."""
     low, high = float(y.min()), float(y.max())
@@ -223,6 +228,7 @@ def _bounds(y: np.ndarray) -> tuple[float, float]:
 
 def classification_ensemble(
     labeled: Labeled,
+    choosing: np.ndarray,
     specs: Sequence[MemberSpec],
     context: MemberContext,
     n_threads: int,
@@ -230,15 +236,16 @@ def classification_ensemble(
     progress: bool = False,
 ) -> ClassificationEnsemble:
     """Members fitted to all classes together, on standardised rows, and weighted."""
-    fold_of = folds_of(labeled.Y, classes=True)
+    judging = Judging(folds_of(labeled.Y, classes=True), choosing)
+    fold_of = judging.fold_of
     bounds = (-SUREST, SUREST)
     everything = np.ones(len(fold_of), bool)
     made = _cross_fit(labeled, specs, context, fold_of, bounds, everything, n_threads, progress)
     held_out, share = two_sided(made.held_out), class_shares(labeled.Y)
-    blend = blend_classes(held_out, share, labeled.weight)
+    blend = blend_classes(held_out, share, choosing)
     # The blend fits every label, so each fold is judged by the blend of the labels outside it.
     log_p = np.empty_like(share)
-    for fold, (rows, weight) in enumerate(_outside(fold_of, labeled, everything)):
+    for fold, (rows, weight) in enumerate(judging.outside(everything)):
         without = blend_classes(held_out[:, rows], share[rows], weight)
         log_p[fold_of == fold] = class_log_mixture(held_out[:, fold_of == fold], without)
     kept = np.flatnonzero(blend.weights > 0)

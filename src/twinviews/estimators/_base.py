@@ -22,6 +22,7 @@ from twinviews.estimators._compared_labels import (
     COMPARED_ROWS,
     RowsToCompare,
     compare_labels,
+    judged_like_all_rows,
     numbers_of_columns,
 )
 from twinviews.estimators._ensemble import EnsembleFit, dense
@@ -43,6 +44,7 @@ from twinviews.passes.labeled_rows import LabeledRows
 from twinviews.passes.scaling import SCALES, Scale
 from twinviews.passes.targets import check_missing_label
 from twinviews.shift.covariate_shift import CovariateShift
+from twinviews.shift.importance import RowImportance
 from twinviews.shift.table_columns import level_places
 from twinviews.tables import Block, Table
 from twinviews.tables.base import MappedTable, rows_per_block
@@ -83,6 +85,7 @@ class SemiSupervisedEstimator(BaseEstimator):
     _ensembles: list[Any] | None = None
     _error_ends: tuple[float, ...] | None = None  # low and high of each target; None in older files
     _shift: CovariateShift | None = None
+    _importance: RowImportance | None = None  # of rows, where labels are not like all of them
     _rows_to_compare: RowsToCompare | None = None  # with new labels; no file has it
 
     # --- what an algorithm provides -----------------------------------------------------------------
@@ -202,7 +205,8 @@ class SemiSupervisedEstimator(BaseEstimator):
             problems = self._read_problems(first_pass.labeled, self._one_column)
             self.n_unlabeled_ = first_pass.n_rows - first_pass.labeled.count
             ask_about_data(self, unscaled, y, rows)
-            self._shift = compare_labels(self, unscaled)
+            compare_labels(self, unscaled)
+            problems = judged_like_all_rows(self, problems)
             method.warn_if_a_column_is_lost(first_pass.sample.rows)
             self._learned = method.learn(table, first_pass, problems)  # steps 1 and 2: all rows
             self._unlabeled_sample = self._sample_for_ensemble(first_pass)
@@ -272,7 +276,8 @@ class SemiSupervisedEstimator(BaseEstimator):
         unscaled, labeled = labeled, labeled.scaled(self._scaling)
         with all_or_nothing(self), fitting(self, look=False):
             problems = self._read_problems(labeled, y.ndim == 1)
-            self._shift = compare_labels(self, unscaled)
+            compare_labels(self, unscaled)
+            problems = judged_like_all_rows(self, problems)
             self._one_column = y.ndim == 1
             self._solve(problems, labeled.count)
             ask_about_outlying_labels(self, unscaled, labels_as_given(labels, sample_weight))

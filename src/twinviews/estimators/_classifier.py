@@ -45,8 +45,8 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
     def _judge(self, problems: Problems, held_out: Sequence[np.ndarray]) -> None:
         (problem,), (decision,) = problems, held_out  # all classes are known on the same rows
         share = class_shares(problem.Y)
-        self._scale = calibrated_scale(decision, problem.Y, problem.weight)
-        self._tell(share, decision, problem.weight)
+        self._scale = calibrated_scale(decision, problem.Y, problem.judging)
+        self._tell(share, decision, problem.judging)
 
     def _tell(self, share: np.ndarray, decision: np.ndarray, weight: np.ndarray) -> None:
         """Set what is told of the error, from decisions on rows by fits that have not seen them."""
@@ -75,7 +75,7 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
         (problem,), (ensemble,) = self._solution.problems, self._ensembles
         few = labels_of_members(problem)
         self._scale = 1.0  # its log-odds are calibrated already
-        self._tell(class_shares(few.Y), ensemble.held_out, few.weight)
+        self._tell(class_shares(few.Y), ensemble.held_out, few.judging)
 
     @staticmethod
     def _most_likely(decision: np.ndarray) -> np.ndarray:

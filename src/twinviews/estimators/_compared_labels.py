@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
+from twinviews.estimators._ensemble import dense
+from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.landmarks import RowSample, stack_rows
 from twinviews.passes.first_pass import FirstPass
 from twinviews.passes.labeled_rows import LabeledRows
 from twinviews.shift.compared_rows import compared_rows
-from twinviews.shift.covariate_shift import CovariateShift, find_shift, warn_of_shift
+from twinviews.shift.covariate_shift import find_shift, importance_of, warn_of_shift
 from twinviews.shift.table_columns import (
     BLANK,
     NumberOfColumn,
@@ -36,27 +38,42 @@ class RowsToCompare:
         return cls(first_pass.sample.first(COMPARED_ROWS), first_pass.n_rows, first_pass.level_rows)
 
 
-def compare_labels(model: Any, labeled: LabeledRows) -> CovariateShift | None:
-    """The shift of labeled rows, before any scaling, against the rows of the fit; warns of one.
+def compare_labels(model: Any, labeled: LabeledRows) -> None:
+    """Set ``_shift``: labeled rows, before any scaling, against the rows of the fit; warns of one.
 
-    None where it is unknown: rows were not kept, or there are too few of a kind.
+    None where it is unknown: rows were not kept, or there are too few of a kind. Where there is a
+    shift, ``_importance`` says what labels stand for.
     """
+    model._shift = model._importance = None
     kept: RowsToCompare | None = model._rows_to_compare
     if kept is None:
-        return None
+        return
     X = stack_rows(list(labeled.X_parts))
     rows = compared_rows(kept.sample, X, kept.n_rows, model._seed)
     if rows is None:
-        return None
+        return
     numbers = numbers_of_columns(model)
     places = list(level_places(numbers))
     labeled_rows = X[:, places].sum(axis=0) if places else np.zeros(0)
     without_label = levels_without_label(
         numbers, kept.level_rows, labeled_rows, kept.n_rows, X.shape[0]
     )
-    shift = find_shift(rows, numbers, without_label)
-    warn_of_shift(shift)
-    return shift
+    model._shift = find_shift(rows, numbers, without_label)
+    warn_of_shift(model._shift)
+    if model._shift.is_shifted:
+        model._importance = importance_of(replace(rows, X=model._scaled(rows.X)))
+
+
+def judged_like_all_rows(model: Any, problems: list[LabeledProblem]) -> list[LabeledProblem]:
+    """The problems with what labels stand for, unless that is known already."""
+    if model._importance is None:
+        return problems
+    return [
+        problem
+        if problem.importance is not None
+        else problem._replace(importance=model._importance.of_labeled(dense(problem.X)))
+        for problem in problems
+    ]
 
 
 def numbers_of_columns(model: Any) -> list[NumberOfColumn]:

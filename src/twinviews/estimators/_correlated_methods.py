@@ -166,7 +166,7 @@ def _take_in(model: Any, moments: Moments, labeled: LabeledRows, n_unlabeled: in
     labeled = model._learned.all_rows.labeled.merge(labeled)
     problems = model._read_problems(labeled, model._one_column)
     model.n_unlabeled_ += n_unlabeled
-    model._shift = model._rows_to_compare = None  # of some of the rows only
+    model._shift = model._importance = model._rows_to_compare = None  # of some of the rows only
     with fitting(model):
         model._learned = model._method().take_in(model._learned, moments, labeled, problems)
         model._solve(problems, labeled.count)

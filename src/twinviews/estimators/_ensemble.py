@@ -32,7 +32,7 @@ from twinviews.method.local_scale import local_scale
 from twinviews.passes.scaling import Scale, Scaling
 
 # With it, of 90% intervals from 50 to 300 labels, at most 3% hold less than 84% of the rows.
-_MARGIN = 1.0
+_MARGIN = 0.8
 
 Members = list[Any]  # of names, estimators, (name, estimator) pairs and recipes
 
@@ -152,7 +152,11 @@ class EnsembleFit:
         specs = specs_of(self.members, own, context)
         with one_blas_thread(look=False) as allowed:
             threads = self.n_threads or allowed
-            return [classification_ensemble(labeled, specs, context, threads, progress=self.progress)]
+            return [
+                classification_ensemble(
+                    labeled, few.choosing, specs, context, threads, progress=self.progress
+                )
+            ]
 
     def regression(self, solution: Solution) -> list[RegressionEnsemble] | None:
         """An ensemble for each target; None if labels of one are too few."""
@@ -169,7 +173,7 @@ class EnsembleFit:
                     own = _own_recipe(solution, problem, np.array([place]))
                     specs = specs_of(self.members, own, context)
                     found[int(target)] = regression_ensemble(
-                        labeled, specs, context, threads, progress=self.progress
+                        labeled, few.choosing, specs, context, threads, progress=self.progress
                     )
         return [found[target] for target in sorted(found)]
 
@@ -218,7 +222,7 @@ def left_out_of(ensemble: RegressionEnsemble, problem: LabeledProblem, place: in
         at,
         fold_of,
         y - held_out,
-        some.weight,
+        some.judging,
         margin=0.0 if ensemble.fold_weights is None else _MARGIN,  # as files of the preview did
         scale=None if local is None else local[1],
     )

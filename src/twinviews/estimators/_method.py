@@ -92,7 +92,7 @@ class Solution:
             intercept=self.fit_intercept,
         )
         readout = Readout(View(self.view.columns, self.view.W @ fits.coef), fits.intercept)
-        weight = problem.weight[: len(residual)]
+        weight = problem.judging[: len(residual)]
         return LeftOut(
             lambda X: FitsAtRows(readout(X)), np.arange(len(residual)), residual, weight / weight.sum()
         )

@@ -20,8 +20,18 @@ from twinviews.estimators._ensemble import EnsembleFit, dense, labels_of_members
 from twinviews.estimators._inputs import labeled_rows_to_score
 from twinviews.estimators._method import Problems
 from twinviews.method.error_estimate import root_mean_squared_error
-from twinviews.method.intervals import FitsAtRows, LeftOut, deviation, interval_ends
+from twinviews.method.intervals import (
+    FitsAtRows,
+    LeftOut,
+    deviation,
+    interval_ends,
+    mean_square_scale,
+)
+from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.passes.targets import read_numbers
+
+# Of all rows, those that tell how large errors are against those of labeled rows.
+_ROWS_FOR_SCALE = 500
 
 
 class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
@@ -40,16 +50,27 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
             raise ValueError("classes is for classifiers; a regressor predicts numbers.")
 
     def _judge(self, problems: Problems, held_out: Sequence[np.ndarray]) -> None:
+        self._tell(
+            problems,
+            [
+                np.square(problem.Y - predicted) + problem.spread
+                for problem, predicted in zip(problems, held_out, strict=True)
+            ],
+        )
+
+    def _tell(self, problems: Problems, losses: Sequence[np.ndarray]) -> None:
+        """Set what is told of the error, from squared errors of the labeled rows of each problem."""
         n_targets = len(self._solution.intercept)
         errors, r2, ends = np.empty(n_targets), np.empty(n_targets), np.empty((n_targets, 2))
-        for problem, predicted in zip(problems, held_out, strict=True):
-            squared = np.square(problem.Y - predicted) + problem.spread
-            errors[problem.targets] = problem.weight @ squared
+        for problem, squared in zip(problems, losses, strict=True):
+            errors[problem.targets] = problem.judging @ squared
             same = problem.variance <= np.square(1e-12 * np.abs(problem.Y).max(axis=0))  # to rounding
             variance = np.where(same, np.nan, problem.variance)
             r2[problem.targets] = 1 - errors[problem.targets] / variance
-            for target, losses in zip(problem.targets, squared.T, strict=True):
-                ends[target] = root_mean_squared_error(losses, problem.weight, self.n_unlabeled_)[1:]
+            for target, of_target in zip(problem.targets, squared.T, strict=True):
+                ends[target] = root_mean_squared_error(of_target, problem.judging, self.n_unlabeled_)[
+                    1:
+                ]
             ends[problem.targets[same]] = np.nan
         self.loo_error_ = float(errors[0]) if self._one_column else errors
         self.cv_r2_ = float(r2[0]) if self._one_column else r2
@@ -74,11 +95,21 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
     def _judge_ensembles(self) -> None:
         assert self._ensembles is not None, "there are some"
         few = [labels_of_members(problem) for problem in self._solution.problems]
-        held_out = [
-            np.hstack([self._ensembles[int(target)].held_out for target in some.targets])
+        losses = [
+            np.column_stack([self._losses(some, int(target)) for target in some.targets])
             for some in few
         ]
-        self._judge(few, held_out)
+        self._tell(few, losses)
+
+    def _losses(self, some: LabeledProblem, target: int) -> np.ndarray:
+        """(m,) squared errors of held-out labels, for labels that are no random sample as all rows
+        would have them: relative to the local scale, times the mean square of that over all rows."""
+        left_out, place = self._left_out(target), int(np.flatnonzero(some.targets == target)[0])
+        squared = np.square(left_out.residual)
+        if some.importance is not None and self._unlabeled_sample is not None:
+            at = left_out.at(self._unlabeled_sample[:_ROWS_FOR_SCALE])
+            squared = np.square(left_out.relative_residual) * mean_square_scale(at, left_out)
+        return squared + some.spread[place]
 
     def predict(self, X: Any, return_std: bool = False) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """Predict numbers.
@@ -134,7 +165,8 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
                 left_out = self._left_out(target)
 
             def of_block(rows: Any, left_out: LeftOut = left_out) -> np.ndarray:
-                return statistic(left_out.at(rows), left_out)
+                own = None if self._importance is None else self._importance(dense(rows))
+                return statistic(left_out.at(rows)._replace(importance=own), left_out)
 
             found.append(self._by_blocks(of_block, X))
         return found[0] if self._one_column else np.stack(found, axis=1)

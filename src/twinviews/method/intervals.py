@@ -2,9 +2,9 @@ r"""Prediction intervals by jackknife+: local widths, and weights for labels tha
 
 For each labeled row i there is a fit without it (or without its fold) and the residual
 :math:`r_i = |y_i - \hat f_{-i}(x_i)|`. The interval of a row x runs from a low quantile of the numbers
-:math:`\hat f_{-i}(x) - r_i` to a high one of :math:`\hat f_{-i}(x) + r_i`. Whatever the distribution and
-the method, a new row is inside with probability of at least 1 - 2 alpha, and in practice close to
-1 - alpha (Barber, Candes, Ramdas and Tibshirani 2021).
+:math:`\hat f_{-i}(x) - r_i` to a high one of :math:`\hat f_{-i}(x) + r_i`. Whatever the distribution
+and the method, a new row is inside with probability of at least 1 - 2 alpha, and in practice close
+to 1 - alpha (Barber, Candes, Ramdas and Tibshirani 2021).
 
 With a local scale s, residuals are compared as :math:`r_i / s_{-i}(x_i)` and multiplied by
 :math:`s_{-i}(x)`: the interval is wide where errors are large (Papadopoulos, Vovk and Gammerman 2011).
@@ -120,9 +120,21 @@ def deviation(at: FitsAtRows, left_out: LeftOut) -> np.ndarray:
 
     Infinite if a fit without some row does not exist, since then its error is unknown.
     """
-    mass = np.bincount(left_out.fit_of, left_out.weight, minlength=at.prediction.shape[1])
-    noise = left_out.weight @ np.square(left_out.relative_residual)
-    if at.scale is not None:
-        noise = noise * (np.square(at.scale) @ mass)
+    mass = _labels_of_fits(at, left_out)
+    noise = left_out.weight @ np.square(left_out.relative_residual) * _square_scale(at, mass)
     variance = np.square(at.prediction - (at.prediction @ mass)[:, None]) @ mass
     return np.nan_to_num(np.sqrt(noise + variance), nan=np.inf)
+
+
+def mean_square_scale(at: FitsAtRows, left_out: LeftOut) -> float:
+    """Of these rows: what relative residuals, squared, are to be multiplied by."""
+    return float(np.mean(_square_scale(at, _labels_of_fits(at, left_out))))
+
+
+def _labels_of_fits(at: FitsAtRows, left_out: LeftOut) -> np.ndarray:
+    """(fits,) share of the labels that each fit has not seen."""
+    return np.bincount(left_out.fit_of, left_out.weight, minlength=at.prediction.shape[1])
+
+
+def _square_scale(at: FitsAtRows, mass: np.ndarray) -> np.ndarray | float:
+    return 1.0 if at.scale is None else np.square(at.scale) @ mass

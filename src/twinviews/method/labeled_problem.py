@@ -12,6 +12,8 @@ from twinviews.method.kernel_values import Rows
 from twinviews.method.regression import LabeledBlock
 
 _BLOCK_ROWS = 4096
+# Power of importance weights for choices: less variance for some bias (Shimodaira 2000).
+_FLATTENED = 0.5
 
 
 class LabeledProblem(NamedTuple):
@@ -29,6 +31,9 @@ class LabeledProblem(NamedTuple):
     # Weighted variance of the labels around the means of their copies.
     spread: Annotated[np.ndarray, "t", ">= 0"]
     targets: Annotated[np.ndarray, "t", "int64"]  # which targets these are
+    # For how many rows of the table a label stands, where labels are no random sample; None: all the
+    # same. It counts where fits are judged and compared, not in the fits themselves.
+    importance: Annotated[np.ndarray, "m", "> 0"] | None = None
 
     @property
     def X(self) -> Rows:  # noqa: N802
@@ -36,9 +41,25 @@ class LabeledProblem(NamedTuple):
         return self.distinct[self.place]
 
     @property
+    def judging(self) -> np.ndarray:
+        """(m,) weights that sum to one and make the labeled rows stand for all rows."""
+        return self._tilted(1.0)
+
+    @property
+    def choosing(self) -> np.ndarray:
+        """(m,) weights to choose between fits by: halfway to all rows, or few labels would decide."""
+        return self._tilted(_FLATTENED)
+
+    def _tilted(self, power: float) -> np.ndarray:
+        if self.importance is None:
+            return self.weight
+        weight = self.weight * self.importance**power
+        return np.asarray(weight / weight.sum())
+
+    @property
     def variance(self) -> np.ndarray:
         """(t,) weighted variance of the labels."""
-        return self.weight @ np.square(self.Y - self.weight @ self.Y) + self.spread
+        return self.judging @ np.square(self.Y - self.judging @ self.Y) + self.spread
 
     def blocks(self, features_at: Callable[[np.ndarray], np.ndarray]) -> Iterator[LabeledBlock]:
         """Some rows at a time, with the features at their places: labels can be many too."""
@@ -49,7 +70,12 @@ class LabeledProblem(NamedTuple):
     def first(self, most: int) -> LabeledProblem:
         """The problem on at most that many of its rows, chosen uniformly."""
         weight = self.weight[:most]
-        return self._replace(place=self.place[:most], Y=self.Y[:most], weight=weight / weight.sum())
+        return self._replace(
+            place=self.place[:most],
+            Y=self.Y[:most],
+            weight=weight / weight.sum(),
+            importance=None if self.importance is None else self.importance[:most],
+        )
 
 
 def distinct_problem(

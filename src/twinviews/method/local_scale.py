@@ -1,11 +1,12 @@
 r"""How large errors are at one row against another: a scale that intervals and errors are local by.
 
-Three things are known of any row, labeled or not, from the fit without a fold: how far the members of
-the ensemble are apart there, what they predict, and how far that is from the middle of all predictions. The
-logarithm of the scale is linear in them. Its slopes maximise the likelihood of held-out residuals r
-as exponential variables, :math:`\sum_i (u_i + r_i e^{-u_i})` with :math:`u_i` the logarithm at row i,
-which is convex. With few labels they stay near their prior: errors grow with the power 0.4 of the
-members' distance, and with nothing else.
+Three things are known of any row, labeled or not, from the fit without a fold: how far the members
+of the ensemble are apart there, what they predict, and how far that is from the middle of all
+predictions. The logarithm of the scale is linear in them. Its slopes maximise the likelihood of
+held-out residuals r as exponential variables, that is, they minimise
+:math:`\sum_i (u_i + r_i e^{-u_i})` with :math:`u_i` the logarithm at row i, which is convex. With few
+labels they stay near their prior: errors grow with a power of the members' distance, and with
+nothing else.
 
 The scale of a row is made of labels outside its fold only, as its prediction is.
 """
@@ -42,13 +43,9 @@ class LocalScale:
 
     def __call__(self, prediction: np.ndarray, spread: np.ndarray) -> np.ndarray:
         """(rows, folds) from predictions without each fold, and how far members are apart there."""
-        features = np.clip(self._features(prediction, spread), *self.limits)
-        return np.exp(((features - self.centre) * self.slopes).sum(axis=-1))
-
-    def _features(self, prediction: np.ndarray, spread: np.ndarray) -> np.ndarray:
-        """(..., 3)"""
         level = (prediction - self.middle) / self.deviation
-        return np.stack([np.log(spread + self.least_spread), level, np.abs(level)], axis=-1)
+        features = np.clip(_features(level, spread + self.least_spread), *self.limits)
+        return np.asarray(np.exp(((features - self.centre) * self.slopes).sum(axis=-1)))
 
 
 def local_scale(
@@ -66,10 +63,8 @@ def local_scale(
     if not (0 < deviation < np.inf and 0 < usual < np.inf):
         return None
     size = np.minimum(size / usual, _FARTHEST)
-    bare = LocalScale(
-        middle, deviation, _LEAST_SPREAD * usual, (-np.inf, np.inf), np.zeros(3), np.zeros(3)
-    )
-    features = bare._features(held_out, spread)
+    least = _LEAST_SPREAD * usual
+    features = _features((held_out - middle) / deviation, spread + least)
     low, high = features.min(axis=0), features.max(axis=0) + np.array([_FARTHER, 0.0, 0.0])
     n_folds = int(fold_of.max()) + 1
     centre, slopes = np.empty((n_folds, 3)), np.empty((n_folds, 3))
@@ -78,8 +73,13 @@ def local_scale(
         share = weight[others] / weight[others].sum()
         centre[fold] = share @ features[others]
         slopes[fold] = _slopes(features[others] - centre[fold], size[others], share)
-    found = LocalScale(middle, deviation, bare.least_spread, (low, high), centre, slopes)
+    found = LocalScale(middle, deviation, least, (low, high), centre, slopes)
     return found, np.exp(((features - centre[fold_of]) * slopes[fold_of]).sum(axis=1))
+
+
+def _features(level: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    """(..., 3) what the logarithm of the scale is linear in."""
+    return np.stack([np.log(spread), level, np.abs(level)], axis=-1)
 
 
 def _slopes(features: np.ndarray, size: np.ndarray, share: np.ndarray) -> np.ndarray:

@@ -48,6 +48,7 @@ from twinviews.model_files.stored_classes import TableEncoding
 from twinviews.passes.input_profile import InputProfile
 from twinviews.passes.scaling import Scale
 from twinviews.shift.covariate_shift import CovariateShift
+from twinviews.shift.importance import RowImportance
 
 _PROBES = 4
 _MOST_THREADS = 1024
@@ -72,6 +73,7 @@ class _EveryModel:
     _error_ends: tuple[Annotated[float, "missing"], ...] | None = None
     _profile: Annotated[InputProfile, "F"] | None = None
     _shift: CovariateShift | None = None
+    _importance: Annotated[RowImportance, "D"] | None = None
 
 
 class _Regressor(_EveryModel):

@@ -52,6 +52,8 @@ from twinviews.passes.labeled_rows import LabeledRows
 from twinviews.passes.scaling import RankScaling, Scaling
 from twinviews.shift.column_differences import ShiftedColumn
 from twinviews.shift.covariate_shift import CovariateShift, UnlabeledLevel
+from twinviews.shift.importance import RowImportance
+from twinviews.shift.two_sample_test import KernelFeatures
 
 KINDS: dict[str, Kind] = {}
 _REFUSALS: dict[type, Callable[[Any], str]] = {}
@@ -313,6 +315,8 @@ _store(LearnedDeformation, "LearnedDeformation")
 _store(ShiftedColumn, "ShiftedColumn", check=_quantiles_or_share)
 _store(UnlabeledLevel, "UnlabeledLevel")
 _store(CovariateShift, "CovariateShift")
+_store(KernelFeatures, "KernelFeatures")
+_store(RowImportance, "RowImportance")
 
 try:
     from twinviews.encoding.codes import Code, DateCode, LeftOutColumn, LevelCode, NumberCode

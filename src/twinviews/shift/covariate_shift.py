@@ -16,7 +16,7 @@ from twinviews.shift.column_differences import (
     shifted_columns,
 )
 from twinviews.shift.compared_rows import ComparedRows
-from twinviews.shift.importance import importance_weights
+from twinviews.shift.importance import RowImportance, effective_labels, row_importance
 from twinviews.shift.table_columns import LevelCount, NumberOfColumn, has_level
 from twinviews.shift.two_sample_test import compare_samples
 
@@ -153,12 +153,18 @@ def find_shift(
     outside |= is_outside_labeled_range(
         rows, [at for at, number in enumerate(numbers) if number.column in names]
     )
-    weights = importance_weights(rows.X, rows.is_labeled, labeled_share=rows.n_labeled / rows.n_rows)
-    outside[~rows.is_labeled] |= weights.is_beyond
-    effective = weights.n_effective * rows.n_labeled / rows.is_labeled.sum()
+    importance = importance_of(rows)
+    outside |= importance.is_beyond(rows.X)
+    weights = importance.of_labeled(rows.X[rows.is_labeled])
+    effective = effective_labels(weights) * rows.n_labeled / len(weights)
     return CovariateShift(
         test.p_value, rows.n_labeled, effective, _share(rows, outside), columns, levels
     )
+
+
+def importance_of(rows: ComparedRows) -> RowImportance:
+    """What a label at any row would stand for."""
+    return row_importance(rows.X, rows.is_labeled, labeled_share=rows.n_labeled / rows.n_rows)
 
 
 def _levels_to_tell(

@@ -12,7 +12,8 @@ matters. Rows must come in an order that has nothing to do with the samples.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
@@ -23,7 +24,7 @@ PERMUTATIONS = 999
 _NO_DOUBT = 0.05
 # Of the classifier: rows that features compare with, and effective numbers of coefficients.
 _LANDMARKS = 150
-_EFFECTIVE_DIMENSIONS = (3.0, 20.0)
+EFFECTIVE_DIMENSIONS = (3.0, 20.0)
 # Scores are cut here, or a rare level would be farther from all rows than any number can be.
 _MOST_DEVIATIONS = 3.0
 _PERMUTATION_SEED = 0
@@ -111,13 +112,19 @@ def rank_scores(X: np.ndarray) -> np.ndarray:
 
 def classifiers_of(scores: np.ndarray) -> list[HeldOutRidge]:
     """One for each of some penalties, on Nystroem features of a linear plus a Gaussian kernel."""
-    Z, variances = _orthogonal(_kernel_features(np.clip(scores, -_MOST_DEVIATIONS, _MOST_DEVIATIONS)))
-    return [_classifier(Z, variances, dimension) for dimension in _EFFECTIVE_DIMENSIONS]
+    features = kernel_features(scores)
+    Z = features(scores)
+    return [_classifier(Z, features.variances, dimension) for dimension in EFFECTIVE_DIMENSIONS]
 
 
 def _classifier(Z: np.ndarray, variances: np.ndarray, dimension: float) -> HeldOutRidge:
-    shrunk = 1 / (len(Z) * (variances + _penalty(variances, dimension)))
+    shrunk = shrinkage(variances, len(Z), dimension)
     return HeldOutRidge(Z, shrunk, np.square(Z) @ shrunk + 1 / len(Z))
+
+
+def shrinkage(variances: np.ndarray, P: int, dimension: float) -> np.ndarray:
+    """(r,) of coefficients by ridge regression on uncorrelated features of P rows."""
+    return np.asarray(1 / (P * (variances + _penalty(variances, dimension))))
 
 
 def held_out_difference(classifier: HeldOutRidge, T: np.ndarray, inflation: float = 1.0) -> np.ndarray:
@@ -136,30 +143,55 @@ def held_out_difference(classifier: HeldOutRidge, T: np.ndarray, inflation: floa
     return products - (h / (1 - h)) @ np.square(T)
 
 
-def _kernel_features(scores: np.ndarray) -> np.ndarray:
-    """(P, m) whose inner products approximate <x, z> / D + exp(-|x - z|^2 / 2 median)."""
+@dataclass(frozen=True)
+class KernelFeatures:
+    """Nystroem features of <x, z> / D + exp(-|x - z|^2 / width), centred and uncorrelated.
+
+    Of rows by scores in each column; scores beyond three deviations count as three.
+    """
+
+    landmarks: Annotated[np.ndarray, "l D"]
+    width: Annotated[float, "> 0"]
+    W: Annotated[np.ndarray, "l r"]
+    offset: Annotated[np.ndarray, "r"]
+    variances: Annotated[np.ndarray, "r", "> 0"]
+
+    def __call__(self, scores: np.ndarray) -> np.ndarray:
+        """(rows, r)"""
+        return _kernel_values(_cut(scores), self.landmarks, self.width) @ self.W - self.offset
+
+
+def kernel_features(scores: np.ndarray) -> KernelFeatures:
+    """From all compared rows, the first of which are landmarks."""
+    scores = _cut(scores)
     landmarks = scores[:_LANDMARKS]
-    distances = _squared_distances(scores, landmarks)
-    among = distances[: len(landmarks)][np.triu_indices(len(landmarks), 1)]
+    among = _squared_distances(landmarks, landmarks)[np.triu_indices(len(landmarks), 1)]
     median = float(np.median(among)) if len(among) else 0.0
-    K = np.exp(distances / (-2 * median if median > 0 else -1.0))
-    K += scores @ landmarks.T / scores.shape[1]
+    width = 2 * median if median > 0 else 1.0
+    K = _kernel_values(scores, landmarks, width)
     eigenvalues, U = np.linalg.eigh(K[: len(landmarks)])
     kept = eigenvalues > 1e-9 * eigenvalues[-1]
-    return K @ (U[:, kept] / np.sqrt(eigenvalues[kept]))
+    root = U[:, kept] / np.sqrt(eigenvalues[kept])
+    features = K @ root
+    centred = features - features.mean(axis=0)
+    variances, V = np.linalg.eigh(centred.T @ centred / len(centred))
+    kept = variances > 1e-9 * max(variances[-1], np.finfo(float).tiny)
+    V = V[:, kept]
+    return KernelFeatures(landmarks, width, root @ V, features.mean(axis=0) @ V, variances[kept])
+
+
+def _cut(scores: np.ndarray) -> np.ndarray:
+    return np.clip(scores, -_MOST_DEVIATIONS, _MOST_DEVIATIONS)
+
+
+def _kernel_values(scores: np.ndarray, landmarks: np.ndarray, width: float) -> np.ndarray:
+    K = np.exp(_squared_distances(scores, landmarks) / -width)
+    return K + scores @ landmarks.T / scores.shape[1]
 
 
 def _squared_distances(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     squares = np.square(X).sum(axis=1)[:, None] + np.square(Y).sum(axis=1) - 2 * X @ Y.T
     return np.maximum(squares, 0.0)
-
-
-def _orthogonal(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Centred features, rotated so that they are uncorrelated, and their variances."""
-    centred = features - features.mean(axis=0)
-    variances, V = np.linalg.eigh(centred.T @ centred / len(centred))
-    kept = variances > 1e-9 * max(variances[-1], np.finfo(float).tiny)
-    return centred @ V[:, kept], variances[kept]
 
 
 def _penalty(variances: np.ndarray, dimension: float) -> float:
