@@ -242,7 +242,7 @@ class _ShortlistOf:
     most_uncertain: bool
 
     def __call__(self, block: Block) -> Shortlist:
-        rows, Y, _ = block
+        rows, Y = block.X, block.Y
         free = np.arange(rows.shape[0])
         if Y is not None:
             free = np.flatnonzero(missing_labels(Y, self.model.missing_label).all(axis=1))

@@ -103,6 +103,16 @@ Examples:
     "--task", type=_TASK, help="Numbers or classes to predict; by default found out from the column."
 )
 @click.option(
+    "--strata",
+    metavar="COLUMN",
+    help="Within each of its values, rows were chosen at random for a label.",
+)
+@click.option(
+    "--label-probability",
+    metavar="COLUMN",
+    help="With what probability a labeled row was given a label: a number above 0, at most 1.",
+)
+@click.option(
     "--report",
     type=_FILE,
     metavar="PAGE",

@@ -22,7 +22,6 @@ from twinviews.estimators._compared_labels import (
     COMPARED_ROWS,
     RowsToCompare,
     compare_labels,
-    judged_like_all_rows,
     numbers_of_columns,
 )
 from twinviews.estimators._ensemble import EnsembleFit, dense
@@ -156,7 +155,15 @@ class SemiSupervisedEstimator(BaseEstimator):
 
     # --- fit ----------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, *, X_unlabeled: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        X_unlabeled: Any = None,
+        sample_weight: Any = None,
+        label_probability: Any = None,
+    ) -> Self:
         """Fit on all rows of X, with or without a label.
 
         Parameters
@@ -173,6 +180,12 @@ class SemiSupervisedEstimator(BaseEstimator):
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the rows of X: a row of weight 2 is a row given twice, and a row of weight 0
             is absent.
+        label_probability : array-like of shape (n_samples,), optional
+            Where labels are no random sample and it is known how rows were chosen: for each labeled
+            row the probability with which it was given a label, above 0 and at most 1. A label of
+            probability 0.01 stands for a hundred rows. So labels count where members of the ensemble
+            are weighted, errors are told and intervals made, not in the fits themselves. Of rows
+            without a label it is not read.
 
         Returns
         -------
@@ -182,8 +195,9 @@ class SemiSupervisedEstimator(BaseEstimator):
         with all_or_nothing(self):
             self.__dict__.pop("_expected", None)  # classes that an earlier partial_fit was told of
             if engine_of(X) == "dask":
-                return self._fit_blocks(open_dask(self, X, y, X_unlabeled, sample_weight))
-            table = open_arrays(self, X, y, X_unlabeled, sample_weight)
+                apart = {"sample_weight": sample_weight, "label_probability": label_probability}
+                return self._fit_blocks(open_dask(self, X, y, X_unlabeled, apart))
+            table = open_arrays(self, X, y, X_unlabeled, sample_weight, label_probability)
             return self._fit_blocks(table, labels_as_given(y, sample_weight))
 
     def _fit_blocks(
@@ -195,7 +209,7 @@ class SemiSupervisedEstimator(BaseEstimator):
         self._seed = seed_from(getattr(self, "random_state", 0))
         method = self._method()
         with fitting(self):
-            first_pass = table.fold(self._summarise_first_pass(method))
+            first_pass = table.fold(self._summarise_first_pass(method)).with_label_probabilities()
             unscaled = first_pass.labeled
             remember_ranges(self, first_pass.ranges, first_pass.n_rows)
             self._rows_to_compare = RowsToCompare.of(first_pass)
@@ -205,8 +219,7 @@ class SemiSupervisedEstimator(BaseEstimator):
             problems = self._read_problems(first_pass.labeled, self._one_column)
             self.n_unlabeled_ = first_pass.n_rows - first_pass.labeled.count
             ask_about_data(self, unscaled, y, rows)
-            compare_labels(self, unscaled)
-            problems = judged_like_all_rows(self, problems)
+            problems = compare_labels(self, unscaled, problems)
             method.warn_if_a_column_is_lost(first_pass.sample.rows)
             self._learned = method.learn(table, first_pass, problems)  # steps 1 and 2: all rows
             self._unlabeled_sample = self._sample_for_ensemble(first_pass)
@@ -246,7 +259,9 @@ class SemiSupervisedEstimator(BaseEstimator):
             levels=level_places(numbers_of_columns(self)),
         )
 
-    def relabel(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
+    def relabel(
+        self, X: Any, y: Any, *, sample_weight: Any = None, label_probability: Any = None
+    ) -> Self:
         """Solve again for another set of labeled rows, with what was learned from all rows kept.
 
         The unlabeled rows are not needed: it takes milliseconds whatever their number (with XNV's
@@ -262,7 +277,7 @@ class SemiSupervisedEstimator(BaseEstimator):
             The labeled rows, all of them: rows of the fit, new rows, or both.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Their labels. A row without a label is passed over.
-        sample_weight : array-like of shape (n_samples,), optional
+        sample_weight, label_probability : array-like of shape (n_samples,), optional
             As in ``fit``.
 
         Returns
@@ -271,13 +286,12 @@ class SemiSupervisedEstimator(BaseEstimator):
         """
         check_is_fitted(self)
         labels = y
-        X, y, weight = check_present_rows(self._as_numbers(X), y, sample_weight)
-        labeled = LabeledRows.of(X, y.reshape(len(y), -1), weight, self.missing_label)
+        X, y, weight, p = check_present_rows(self._as_numbers(X), y, sample_weight, label_probability)
+        labeled = LabeledRows.of(X, y.reshape(len(y), -1), weight, self.missing_label, p)
         unscaled, labeled = labeled, labeled.scaled(self._scaling)
         with all_or_nothing(self), fitting(self, look=False):
             problems = self._read_problems(labeled, y.ndim == 1)
-            compare_labels(self, unscaled)
-            problems = judged_like_all_rows(self, problems)
+            problems = compare_labels(self, unscaled, problems)
             self._one_column = y.ndim == 1
             self._solve(problems, labeled.count)
             ask_about_outlying_labels(self, unscaled, labels_as_given(labels, sample_weight))

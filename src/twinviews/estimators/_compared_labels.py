@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +13,7 @@ from twinviews.method.landmarks import RowSample, stack_rows
 from twinviews.passes.first_pass import FirstPass
 from twinviews.passes.labeled_rows import LabeledRows
 from twinviews.shift.compared_rows import compared_rows
-from twinviews.shift.covariate_shift import find_shift, importance_of, warn_of_shift
+from twinviews.shift.covariate_shift import find_shift, warn_of_shift
 from twinviews.shift.table_columns import (
     BLANK,
     NumberOfColumn,
@@ -38,41 +38,38 @@ class RowsToCompare:
         return cls(first_pass.sample.first(COMPARED_ROWS), first_pass.n_rows, first_pass.level_rows)
 
 
-def compare_labels(model: Any, labeled: LabeledRows) -> None:
+def compare_labels(
+    model: Any, labeled: LabeledRows, problems: list[LabeledProblem]
+) -> list[LabeledProblem]:
     """Set ``_shift``: labeled rows, before any scaling, against the rows of the fit; warns of one.
 
     None where it is unknown: rows were not kept, or there are too few of a kind. Where there is a
-    shift, ``_importance`` says what labels stand for.
+    shift, ``_importance`` is that of any row, and the problems come back with that of their labels.
     """
     model._shift = model._importance = None
     kept: RowsToCompare | None = model._rows_to_compare
     if kept is None:
-        return
+        return problems
     X = stack_rows(list(labeled.X_parts))
     rows = compared_rows(kept.sample, X, kept.n_rows, model._seed)
     if rows is None:
-        return
+        return problems
     numbers = numbers_of_columns(model)
     places = list(level_places(numbers))
     labeled_rows = X[:, places].sum(axis=0) if places else np.zeros(0)
     without_label = levels_without_label(
         numbers, kept.level_rows, labeled_rows, kept.n_rows, X.shape[0]
     )
-    model._shift = find_shift(rows, numbers, without_label)
+    model._shift, importance = find_shift(rows, numbers, without_label)
+    if labeled.probability_parts:
+        return problems  # it is known how labels were given, and they count by that
     warn_of_shift(model._shift)
-    if model._shift.is_shifted:
-        model._importance = importance_of(replace(rows, X=model._scaled(rows.X)))
-
-
-def judged_like_all_rows(model: Any, problems: list[LabeledProblem]) -> list[LabeledProblem]:
-    """The problems with what labels stand for, unless that is known already."""
-    if model._importance is None:
+    if importance is None:
         return problems
+    importance = importance.on(model._scaling)
+    model._importance = importance.at
     return [
-        problem
-        if problem.importance is not None
-        else problem._replace(importance=model._importance.of_labeled(dense(problem.X)))
-        for problem in problems
+        problem._replace(importance=importance.of_labeled(dense(problem.X))) for problem in problems
     ]
 
 

@@ -111,14 +111,14 @@ def _add_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     raw, X = X, model._as_numbers(X)
     if y is None:
         y = np.full(X.shape[0], None)
-    X, y, weight = check_present_rows(X, y, sample_weight)
+    X, y, weight, _ = check_present_rows(X, y, sample_weight)
     block = Block(X, y.reshape(len(y), -1), weight)
     table: Table = ArrayTable(block, n_threads=model.n_threads, progress=model.progress)
     if model._scaling is not None:
         table = MappedTable(table, model._scaling)
     with fitting(model):
         moments = model._method().moments_of_table(model._learned.all_rows, table)
-    labeled = LabeledRows.of(*block, model.missing_label).scaled(model._scaling)
+    labeled = LabeledRows.of(X, block.Y, weight, model.missing_label).scaled(model._scaling)
     merge_profiles(model, profile_of_rows(model, raw, X, sample_weight))
     return _take_in(model, moments, labeled, X.shape[0] - labeled.count)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 # --- rows of a fit, and rows like them -------------------------------------------------------------
 
 
-def open_arrays(model: Any, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any) -> ArrayTable:
+def open_arrays(
+    model: Any, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any, label_probability: Any = None
+) -> ArrayTable:
     """Rows in memory as a table; the model remembers what their columns were."""
     if y is None:
         raise ValueError(
@@ -51,9 +53,9 @@ def open_arrays(model: Any, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any
             f"scale={model.scale!r} would fill a sparse X. Use scale=None, with a scaler that keeps "
             f"zeros such as MaxAbsScaler in front."
         )
-    X, y, weight = check_present_rows(X, y, sample_weight)
+    X, y, weight, probability = check_present_rows(X, y, sample_weight, label_probability)
     model._one_column = y.ndim == 1
-    parts = [Block(X, y.reshape(len(y), -1), weight)]
+    parts = [Block(X, y.reshape(len(y), -1), weight, probability)]
     if X_unlabeled is not None:
         X_unlabeled = _check_same_kind(X, as_numbers(model, X_unlabeled))
         ones = None if weight is None else np.ones(X_unlabeled.shape[0])
@@ -61,13 +63,15 @@ def open_arrays(model: Any, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any
     return ArrayTable(*parts, n_threads=model.n_threads, progress=model.progress)
 
 
-def open_dask(model: Any, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any) -> Table:
-    """The same for rows of Dask."""
-    if sample_weight is not None:
-        raise ValueError(
-            "sample_weight does not go with Dask input to fit. Make the weights a column of a Dask "
-            "data frame and use fit_table(frame, target=..., weight=...)."
-        )
+def open_dask(model: Any, X: Any, y: Any, X_unlabeled: Any, apart: Mapping[str, Any]) -> Table:
+    """The same for rows of Dask; ``apart`` are arrays that must be columns of it instead."""
+    for name, values in apart.items():
+        if values is not None:
+            column = name.removeprefix("sample_")
+            raise ValueError(
+                f"{name} does not go with Dask input to fit. Make it a column of a Dask data frame "
+                f"and use fit_table(frame, target=..., {column}=...)."
+            )
     try:
         from twinviews.encoding.sources import open_dask_rows
     except ImportError as error:
@@ -214,19 +218,26 @@ def check_given_landmarks(landmarks: Any, n_features: int) -> Any:
 # --- labels and weights ----------------------------------------------------------------------------
 
 
-def check_present_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, Any]:
-    """X, y and weights without the rows of weight zero, which are as good as absent."""
+def check_present_rows(
+    X: Any, y: Any, sample_weight: Any, label_probability: Any = None
+) -> tuple[Any, np.ndarray, Any, Any]:
+    """X, y, weights and label probabilities without the rows of weight zero, which are absent."""
     y = as_array(y)
     check_consistent_length(X, y)
     if y.ndim not in (1, 2):
         raise ValueError(f"y has {y.ndim} dimensions. Give one column, or one column per target.")
+    probability = None
+    if label_probability is not None:
+        probability = _as_floats("label_probability", label_probability)
+        check_consistent_length(X, probability)
     if sample_weight is None:
-        return X, y, None
+        return X, y, None, probability
     weight = check_weight(sample_weight, X)
     if (weight > 0).all():
-        return X, y, weight
+        return X, y, weight, probability
     present = np.flatnonzero(weight > 0)
-    return X[present], y[present], weight[present]
+    probability = None if probability is None else probability[present]
+    return X[present], y[present], weight[present], probability
 
 
 def check_weight(sample_weight: Any, X: Any) -> np.ndarray:
@@ -234,7 +245,7 @@ def check_weight(sample_weight: Any, X: Any) -> np.ndarray:
     if sparse.issparse(sample_weight) or np.ma.is_masked(sample_weight):
         raise ValueError("sample_weight is sparse or masked. Give one number for each row.")
     with np.errstate(all="ignore"):
-        sample_weight = _as_weights(sample_weight)
+        sample_weight = _as_floats("sample_weight", sample_weight)
         if np.size(sample_weight) and not np.any(sample_weight):
             raise ValueError("sample_weight is zero for every row. Give some row a positive weight.")
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -248,16 +259,15 @@ def check_weight(sample_weight: Any, X: Any) -> np.ndarray:
     return weight
 
 
-def _as_weights(sample_weight: Any) -> Any:
+def _as_floats(name: str, values: Any) -> Any:
     try:
-        weights = np.asarray(sample_weight)
+        weights = np.asarray(values)
         if weights.dtype.kind in "cMm":
             raise TypeError(f"they are of type {weights.dtype}")
         return weights.astype(np.float64)[()]  # a single number stays one
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
-            f"sample_weight holds something that is not a number ({error}). Give one number for each "
-            f"row."
+            f"{name} holds something that is not a number ({error}). Give one number for each row."
         ) from None
 
 

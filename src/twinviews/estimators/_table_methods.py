@@ -46,6 +46,8 @@ def fit_table(
     columns: Sequence[str] | None = None,
     unlabeled: Any = None,
     weight: str | None = None,
+    label_probability: str | None = None,
+    strata: str | None = None,
     encode: bool | str = "auto",
     kinds: Mapping[str, str] | None = None,
     reading: ReadingOptions | None = None,
@@ -72,6 +74,12 @@ def fit_table(
         More tables with the same input columns and no labels.
     weight : str, optional
         Column of weights.
+    label_probability : str, optional
+        Column that has, for each row with a label, the probability with which it was given one: see
+        ``fit``.
+    strata : str, optional
+        Column whose values are the strata within which rows were chosen at random for a label. It
+        may be an input, too.
     encode : bool or "auto", default="auto"
         Whether columns become numbers as by :class:`TableEncoder`, which takes one more pass:
         words, dates and blanks then are inputs too, and columns that say nothing are left out.
@@ -102,11 +110,21 @@ def fit_table(
         from twinviews.encoding.sources import open_fit_source
     except ImportError as error:
         raise missing_engine("pyarrow") from error
+    if label_probability is not None and strata is not None:
+        raise ValueError("label_probability and strata both say how labels were given. Give one.")
     targets = [target] if isinstance(target, str) else list(target)
     more = unlabeled if isinstance(unlabeled, list | tuple) else [unlabeled]
     found = open_fit_source(
         source,
-        Wanted(columns, targets, weight, model.n_threads, model.progress),
+        Wanted(
+            columns,
+            targets,
+            weight,
+            label_probability,
+            strata,
+            n_threads=model.n_threads,
+            progress=model.progress,
+        ),
         unlabeled=[one for one in more if one is not None],
         encode=None if encode == AUTO and not kinds else bool(encode),
         kinds=kinds,

@@ -79,7 +79,12 @@ class LabeledProblem(NamedTuple):
 
 
 def distinct_problem(
-    distinct: Rows, group: np.ndarray, Y: np.ndarray, weight: np.ndarray, targets: np.ndarray
+    distinct: Rows,
+    group: np.ndarray,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    targets: np.ndarray,
+    importance: np.ndarray | None = None,
 ) -> LabeledProblem:
     """From labels of rows that are copies of the distinct row ``group``."""
     place, copy_of = np.unique(group, return_inverse=True)
@@ -87,7 +92,10 @@ def distinct_problem(
     mass = np.bincount(copy_of, share)
     mean = np.column_stack([np.bincount(copy_of, share * y) for y in Y.T]) / mass[:, None]
     spread = share @ np.square(Y - mean[copy_of])
-    return LabeledProblem(distinct, place, mean, mass, spread, targets)
+    if importance is not None:
+        importance = np.bincount(copy_of, share * importance) / mass
+        importance = importance / importance.mean()
+    return LabeledProblem(distinct, place, mean, mass, spread, targets, importance)
 
 
 def labeled_blocks(

@@ -19,6 +19,7 @@ from twinviews.passes.scaling import (
     robust_scaling,
     standard_scaling,
 )
+from twinviews.passes.strata import StratumRows
 from twinviews.tables.base import Block, merge_all
 
 
@@ -32,6 +33,7 @@ class FirstPass:
     columns: ColumnMoments | None  # only for tables that are to be scaled by them
     level_rows: np.ndarray  # (levels,) how many rows have each level of columns of words
     ranges: ColumnRanges | None = None  # only of tables that are not encoded
+    strata: StratumRows | None = None
 
     def merge(self, other: Self) -> Self:
         return type(self)(
@@ -41,7 +43,12 @@ class FirstPass:
             merge_all([self.columns, other.columns]),
             self.level_rows + other.level_rows,
             merge_all([self.ranges, other.ranges]),
+            merge_all([self.strata, other.strata]),
         )
+
+    def with_label_probabilities(self) -> Self:
+        """The same, with the label probabilities of strata if there are some."""
+        return replace(self, labeled=self.labeled.by_strata(self.strata))
 
     def scaling(self, kind: str | None) -> Scale | None:
         """How columns are brought to one scale, by its name; None: not at all."""
@@ -65,7 +72,10 @@ class FirstPass:
 
 
 # What the passes over a table make of it, and what that holds.
-SUMMARIES = (FirstPass, RowSample, LabeledRows, ColumnMoments, ColumnRanges, Moments, AllDistinctRows)
+SUMMARIES = (
+    FirstPass, RowSample, LabeledRows, ColumnMoments, ColumnRanges, StratumRows, Moments,
+    AllDistinctRows,
+)  # fmt: skip
 
 
 def first_pass_of(
@@ -79,10 +89,11 @@ def first_pass_of(
     levels: tuple[int, ...] = (),
 ) -> FirstPass:
     """The first pass of a block; ``levels`` are the columns of 0 and 1 in which ones are counted."""
-    X, Y, weight = block
+    X, Y, weight, probability, stratum = block
     sample = RowSample.of(X, row_priorities(X, seed), sample_size)
     columns = ColumnMoments.of(X, weight) if column_moments else None
     ranges = ColumnRanges.of(X) if column_ranges else None
-    labeled = LabeledRows.of(X, Y, weight, missing_label)
+    labeled = LabeledRows.of(X, Y, weight, missing_label, probability, stratum)
     level_rows = X[:, list(levels)].sum(axis=0) if levels else np.zeros(0)
-    return FirstPass(X.shape[0], sample, labeled, columns, level_rows, ranges)
+    strata = None if stratum is None else StratumRows.of(stratum)
+    return FirstPass(X.shape[0], sample, labeled, columns, level_rows, ranges, strata)

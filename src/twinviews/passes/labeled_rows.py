@@ -10,6 +10,7 @@ import numpy as np
 
 from twinviews.method.labeled_problem import LabeledProblem, distinct_problem
 from twinviews.method.landmarks import row_priorities, stack_rows
+from twinviews.passes.strata import StratumRows, check_label_probability
 from twinviews.passes.targets import missing_labels
 
 Rows = Any  # (rows, D) ndarray or CSR matrix
@@ -24,6 +25,9 @@ class LabeledRows:
     X_parts: tuple[Annotated[Rows, "_ D"], ...]
     Y_parts: tuple[Annotated[np.ndarray, "_ t", "labels", "missing"], ...]  # as the user gave them
     weight_parts: tuple[Annotated[np.ndarray, "_", "> 0"], ...]
+    # With what probability each was given a label, and its stratum; empty where that is not known.
+    probability_parts: tuple[Annotated[np.ndarray, "_", "> 0", "<= 1"], ...] = ()
+    stratum_parts: tuple[Annotated[np.ndarray, "_", "uint64"], ...] = ()
 
     @classmethod
     def of(
@@ -32,14 +36,25 @@ class LabeledRows:
         Y: np.ndarray | None,
         weight: np.ndarray | None = None,
         missing_label: Any = None,
+        probability: np.ndarray | None = None,
+        stratum: np.ndarray | None = None,
     ) -> Self:
         """Those rows of a block of which some label is known."""
         if Y is None or (missing := missing_labels(Y, missing_label).all(axis=1)).all():
             return cls((), (), (), ())
         labeled = np.flatnonzero(~missing)
         weight = np.ones(len(labeled)) if weight is None else weight[labeled]
+        if probability is not None:
+            check_label_probability(probability[labeled])
         X = X[labeled]
-        return cls((row_priorities(X, seed=0),), (X,), (Y[labeled],), (weight,))
+        return cls(
+            (row_priorities(X, seed=0),),
+            (X,),
+            (Y[labeled],),
+            (weight,),
+            () if probability is None else (probability[labeled],),
+            () if stratum is None else (stratum[labeled],),
+        )
 
     def scaled(self, scaling: Callable[[Rows], Rows] | None) -> Self:
         """The same rows on another scale, in the order that they had."""
@@ -53,7 +68,29 @@ class LabeledRows:
             self.X_parts + other.X_parts,
             self.Y_parts + other.Y_parts,
             self.weight_parts + other.weight_parts,
+            self.probability_parts + other.probability_parts,
+            self.stratum_parts + other.stratum_parts,
         )
+
+    def by_strata(self, rows: StratumRows | None) -> Self:
+        """The same with label probabilities from the numbers of rows and labels of each stratum."""
+        if rows is None or not self.stratum_parts:
+            return self
+        found = rows.label_probability(np.concatenate(self.stratum_parts))
+        return replace(self, probability_parts=(found,), stratum_parts=())
+
+    @property
+    def importance(self) -> np.ndarray | None:
+        """(count,) for how many rows each label stands; None where that is not known."""
+        if not self.probability_parts:
+            return None
+        probability = np.concatenate(self.probability_parts)
+        if len(probability) != self.count:
+            raise ValueError(
+                f"label_probability is known of {len(probability):,} labels out of {self.count:,}. "
+                f"Give it for all of them, or for none."
+            )
+        return np.asarray(1 / probability)
 
     @property
     def count(self) -> int:
@@ -70,16 +107,21 @@ class LabeledRows:
         Y (count, targets) holds the labels as numbers to regress on, NaN where one is missing.
         """
         X, weight = stack_rows(list(self.X_parts)), np.concatenate(self.weight_parts)
+        importance = self.importance
         _, first, group = np.unique(np.concatenate(self.keys), return_index=True, return_inverse=True)
         distinct = X[first]
         known = ~np.isnan(Y)
         if known.all():
-            return [distinct_problem(distinct, group, Y, weight, np.arange(Y.shape[1]))]
+            targets = np.arange(Y.shape[1])
+            return [distinct_problem(distinct, group, Y, weight, targets, importance)]
         patterns, pattern_of = np.unique(known, axis=1, return_inverse=True)
         found = []
         for number, pattern in enumerate(patterns.T):
             targets = np.flatnonzero(pattern_of.ravel() == number)
             rows = np.flatnonzero(pattern)
             labels = Y[np.ix_(rows, targets)]
-            found.append(distinct_problem(distinct, group[rows], labels, weight[rows], targets))
+            of_rows = None if importance is None else importance[rows]
+            found.append(
+                distinct_problem(distinct, group[rows], labels, weight[rows], targets, of_rows)
+            )
         return found

@@ -16,7 +16,7 @@ from twinviews.shift.column_differences import (
     shifted_columns,
 )
 from twinviews.shift.compared_rows import ComparedRows
-from twinviews.shift.importance import RowImportance, effective_labels, row_importance
+from twinviews.shift.importance import ImportanceFit, effective_labels, row_importance
 from twinviews.shift.table_columns import LevelCount, NumberOfColumn, has_level
 from twinviews.shift.two_sample_test import compare_samples
 
@@ -135,8 +135,8 @@ def warn_of_shift(shift: CovariateShift | None) -> None:
 
 def find_shift(
     rows: ComparedRows, numbers: Sequence[NumberOfColumn], without_label: Sequence[LevelCount] = ()
-) -> CovariateShift:
-    """Compare the labeled rows with all rows.
+) -> tuple[CovariateShift, ImportanceFit | None]:
+    """Compare the labeled rows with all rows; where they differ, what labels stand for comes along.
 
     ``numbers`` says what each number of a row is of; ``without_label`` has the levels that rows of the
     table have and no labeled row has.
@@ -145,26 +145,23 @@ def find_shift(
     levels = _levels_to_tell(rows, without_label)
     outside = has_level(rows.X, numbers, [(one.column, one.level) for one in levels])
     if test.p_value > ALARM:
-        return CovariateShift(
+        shift = CovariateShift(
             test.p_value, rows.n_labeled, rows.n_labeled, _share(rows, outside), (), levels
         )
+        return shift, None
     columns = shifted_columns(rows, numbers, test)
     names = {column.name for column in columns}
     outside |= is_outside_labeled_range(
         rows, [at for at, number in enumerate(numbers) if number.column in names]
     )
-    importance = importance_of(rows)
-    outside |= importance.is_beyond(rows.X)
+    importance = row_importance(rows.X, rows.is_labeled, labeled_share=rows.n_labeled / rows.n_rows)
+    outside |= importance.at.is_beyond(rows.X)
     weights = importance.of_labeled(rows.X[rows.is_labeled])
     effective = effective_labels(weights) * rows.n_labeled / len(weights)
-    return CovariateShift(
+    shift = CovariateShift(
         test.p_value, rows.n_labeled, effective, _share(rows, outside), columns, levels
     )
-
-
-def importance_of(rows: ComparedRows) -> RowImportance:
-    """What a label at any row would stand for."""
-    return row_importance(rows.X, rows.is_labeled, labeled_share=rows.n_labeled / rows.n_rows)
+    return shift, importance
 
 
 def _levels_to_tell(

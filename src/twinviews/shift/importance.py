@@ -1,8 +1,10 @@
-"""How many rows of the table a labeled row stands for: importance weights, p(all rows) / p(labeled).
+r"""How many rows of the table a labeled row stands for: importance weights, p(all rows) / p(labeled).
 
-The classifier of the two-sample test gives each row a score, a labeled row from the fit without it. A
-logistic regression on that one number turns scores into odds (Platt 1999). It also shrinks: scores
-that tell nothing about rows they were not fitted to get slope 0, and all weights are 1.
+A logistic regression on the features of the two-sample test gives the odds that a row is a labeled
+one. Its penalty is the one of greatest likelihood on left-out rows, by the closed form of one Newton
+step: without row i its log-odds are :math:`\eta_i - h_i (t_i - p_i) / ((1 - h_i) p_i (1 - p_i))`, with
+the leverage h. A second regression, on these log-odds alone, corrects how sure they are (Platt 1999):
+where they tell nothing its slope is 0 and all weights are 1. Weights are cut, so that no label decides.
 
 Columns count by their ranks, so weights are the same for rows on any scale that keeps their order.
 """
@@ -10,22 +12,23 @@ Columns count by their ranks, so weights are the same for rows on any scale that
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from scipy.special import expit
 
-from twinviews.passes.scaling import RankScaling, rank_scaling
-from twinviews.shift.two_sample_test import (
-    EFFECTIVE_DIMENSIONS,
-    KernelFeatures,
-    kernel_features,
-    shrinkage,
-)
+from twinviews.passes.scaling import RankScaling, Scale, rank_scaling
+from twinviews.shift.two_sample_test import KernelFeatures, kernel_features
 
 # No row stands for more than so many times as many rows as the mean labeled row.
 _MOST = 20.0
+# Penalties to choose from, the strongest first.
+_PENALTIES = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
 _STEPS = 50
+# A step of Newton's method changes no log-odds by more than this.
+_LONGEST_STEP = 3.0
+_MOST_LEVERAGE = 0.9
+_SUREST = 12.0
 
 
 @dataclass(frozen=True)
@@ -34,52 +37,70 @@ class RowImportance:
 
     ranks: Annotated[RankScaling, "D"]
     features: Annotated[KernelFeatures, "D r"]
-    shrunk: Annotated[np.ndarray, "r", ">= 0"]
-    coef: Annotated[np.ndarray, "r"]
-    target: Annotated[float, ">= 0", "<= 1"]  # of a labeled row: 1 less the share of labeled rows
-    n_rows: Annotated[int, ">= 1"]  # that were compared
-    log_odds: tuple[float, float]  # of a label: constant, and slope by score
+    coef: Annotated[np.ndarray, "r"]  # of the log-odds of a label
+    constant: float
     labeled_share: Annotated[float, ">= 0", "<= 1"]
     unit: Annotated[float, "> 0"]  # what makes the mean 1
     most: Annotated[float, "> 0"]
-    lowest: float  # score of a labeled row
+    lowest: float  # log-odds of a labeled row
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
-        """(rows,) of rows without a label; infinite beyond all labeled rows."""
-        score = self._features(X) @ self.coef
-        return np.where(self._is_beyond(score), np.inf, self._weight(score))
-
-    def of_labeled(self, X: np.ndarray) -> np.ndarray:
-        """(rows,) of labeled rows, each by the classifier without it."""
-        return self._weight(self._left_out(X))
+        """(rows,) of rows without a label; infinite where a row is less like labeled ones than any."""
+        log_odds = self._log_odds(X)
+        return np.where(log_odds < self.lowest, np.inf, self.of(log_odds))
 
     def is_beyond(self, X: np.ndarray) -> np.ndarray:
-        """(rows,) whether a row has a lower score than every labeled row."""
-        return self._is_beyond(self._features(X) @ self.coef)
+        """(rows,) whether a row is less like labeled rows than every one of them."""
+        return np.asarray(self._log_odds(X) < self.lowest)
 
-    def _is_beyond(self, score: np.ndarray) -> np.ndarray:
-        return (score < self.lowest) & (self.log_odds[1] > 0)
+    def of(self, log_odds: np.ndarray) -> np.ndarray:
+        """(rows,)"""
+        return np.minimum(self.ratio(log_odds) / self.unit, self.most)
 
-    def _features(self, X: np.ndarray) -> np.ndarray:
-        return self.features(self.ranks(X))
+    def ratio(self, log_odds: np.ndarray) -> np.ndarray:
+        others = np.exp(-np.clip(log_odds, -30, 30))
+        return np.asarray(self.labeled_share + (1 - self.labeled_share) * others)
 
-    def _left_out(self, X: np.ndarray) -> np.ndarray:
-        Z = self._features(X)
-        leverage = np.square(Z) @ self.shrunk + 1 / self.n_rows
-        return np.asarray((Z @ self.coef - leverage * self.target) / (1 - leverage))
+    def _log_odds(self, X: np.ndarray) -> np.ndarray:
+        return np.asarray(self.features(self.ranks(X)) @ self.coef + self.constant)
 
-    def _weight(self, score: np.ndarray) -> np.ndarray:
-        return np.minimum(self._ratio(score) / self.unit, self.most)
+    def on(self, scale: Scale | None) -> RowImportance:
+        """The same for rows on another scale, which keeps the order of values in a column."""
+        if scale is None:
+            return self
+        longest = max(map(len, self.ranks.knots))
+        padded = [np.pad(knots, (0, longest - len(knots)), mode="edge") for knots in self.ranks.knots]
+        scaled = scale(np.column_stack(padded)).T
+        knots = tuple(
+            column[: len(known)] for column, known in zip(scaled, self.ranks.knots, strict=True)
+        )
+        return replace(self, ranks=replace(self.ranks, knots=knots))
 
-    def _ratio(self, score: np.ndarray) -> np.ndarray:
-        log_odds = np.clip(self.log_odds[0] + self.log_odds[1] * score, -30, 30)
-        return self.labeled_share + (1 - self.labeled_share) * np.exp(-log_odds)
+
+class ImportanceFit(NamedTuple):
+    """What makes the weights of labeled rows, too: each without its own label."""
+
+    at: RowImportance
+    raw_coef: np.ndarray  # (1 + r,) of the log-odds before their correction, the constant first
+    covariance: np.ndarray  # (1 + r, 1 + r) inverse of the curvature there
+    row_weight: float  # of a labeled row in the regression
+    correction: tuple[float, float]  # constant and slope
+
+    def of_labeled(self, X: np.ndarray) -> np.ndarray:
+        """(rows,) importance of labeled rows."""
+        A = _with_constant(self.at.features(self.at.ranks(X)))
+        target, weight = np.ones(len(A)), np.full(len(A), self.row_weight)
+        log_odds = _left_out(A, self.raw_coef, self.covariance, target, weight)
+        return self.at.of(self.correction[0] + self.correction[1] * log_odds)
+
+    def on(self, scale: Scale | None) -> ImportanceFit:
+        return self._replace(at=self.at.on(scale))
 
 
 def row_importance(
     X: np.ndarray, is_labeled: np.ndarray, *, labeled_share: float = 0.0, most: float = _MOST
-) -> RowImportance:
-    """Cross-fitted, shrunken and clipped weights, from some rows with labels and some without.
+) -> ImportanceFit:
+    """Cross-fitted, shrunken and cut weights, from some rows with labels and some without.
 
     Parameters
     ----------
@@ -91,26 +112,86 @@ def row_importance(
     most : float
         The largest weight, in means over the labeled rows.
     """
-    ranks, P = rank_scaling(X), len(X)
+    ranks = rank_scaling(X)
     scores = ranks(X)
     features = kernel_features(scores)
-    Z, shrunk = features(scores), shrinkage(features.variances, P, EFFECTIVE_DIMENSIONS[-1])
-    centred = is_labeled - is_labeled.mean()
-    coef = shrunk * (Z.T @ centred)
-    leverage = np.square(Z) @ shrunk + 1 / P
-    score = (Z @ coef - leverage * centred) / (1 - leverage)  # by the fit without the row
-    target = float(1 - is_labeled.mean())
-    odds = _calibrated(score, is_labeled)
-    lowest = float(score[is_labeled].min())
-    found = RowImportance(
-        ranks, features, shrunk, coef, target, P, odds, labeled_share, 1.0, most, lowest
+    A, target = _with_constant(features(scores)), is_labeled.astype(float)
+    n, u = int(is_labeled.sum()), int((~is_labeled).sum())
+    # Both kinds count the same; together as many as a comparison of two means has labels.
+    weight = np.where(is_labeled, 0.5 / n, 0.5 / u) * (4 * n * u / (n + u))
+    coef, covariance, left_out = _likeliest(A, target, weight)
+    correction = _calibrated(left_out, is_labeled)
+    log_odds = correction[0] + correction[1] * left_out[is_labeled]
+    at = RowImportance(
+        ranks,
+        features,
+        correction[1] * coef[1:],
+        correction[0] + correction[1] * float(coef[0]),
+        labeled_share,
+        1.0,
+        most,
+        float(log_odds.min()),
     )
-    return replace(found, unit=_unit(found._ratio(score[is_labeled]), most))
+    at = replace(at, unit=_unit(at.ratio(log_odds), most))
+    return ImportanceFit(at, coef, covariance, float(weight[is_labeled][0]), correction)
 
 
 def effective_labels(weight: np.ndarray) -> float:
     """Random labels that tell as much about a mean over the rows that labels cover."""
     return float(weight.sum() ** 2 / np.square(weight).sum())
+
+
+def _with_constant(Z: np.ndarray) -> np.ndarray:
+    return np.column_stack([np.ones(len(Z)), Z])
+
+
+def _likeliest(
+    A: np.ndarray, target: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Coefficients, inverse curvature and left-out log-odds, with the penalty that predicts best."""
+    coef, best = np.zeros(A.shape[1]), np.inf
+    for penalty in _PENALTIES:
+        coef, covariance = _logistic(A, target, weight, penalty, coef)
+        left_out = _left_out(A, coef, covariance, target, weight)
+        loss = float(weight @ (np.logaddexp(0, left_out) - target * left_out))
+        if loss < best:
+            best, found = loss, (coef, covariance, left_out)
+        elif loss > 1.05 * best:
+            break
+    return found
+
+
+def _logistic(
+    A: np.ndarray, target: np.ndarray, weight: np.ndarray, penalty: float, start: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(1 + r,) coefficients by Newton's method; all but the constant are penalised."""
+    coef = start
+    ridge = np.full(A.shape[1], penalty)
+    ridge[0] = 1e-9
+    for _ in range(_STEPS):
+        p = expit(A @ coef)
+        curvature = (A * (weight * _variance(p))[:, None]).T @ A + np.diag(ridge)
+        step = np.linalg.solve(curvature, A.T @ (weight * (p - target)) + ridge * coef)
+        coef = coef - step / max(1.0, float(np.abs(A @ step).max()) / _LONGEST_STEP)
+        if np.abs(step).max() < 1e-6:
+            break
+    return coef, np.linalg.inv(curvature)
+
+
+def _left_out(
+    A: np.ndarray, coef: np.ndarray, covariance: np.ndarray, target: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
+    """(rows,) log-odds of each row by the regression without it."""
+    log_odds = A @ coef
+    p = expit(log_odds)
+    spread = np.einsum("pi,ij,pj->p", A, covariance, A, optimize=True)
+    leverage = np.minimum(weight * _variance(p) * spread, _MOST_LEVERAGE)
+    off = leverage / (1 - leverage) * (target - p) / _variance(p)
+    return np.clip(log_odds - off, -_SUREST, _SUREST)
+
+
+def _variance(p: np.ndarray) -> np.ndarray:
+    return p * (1 - p) + 1e-12
 
 
 def _unit(ratio: np.ndarray, most: float) -> float:
@@ -133,7 +214,7 @@ def _calibrated(score: np.ndarray, is_first: np.ndarray) -> tuple[float, float]:
     mean, scale = float(score.mean()), float(score.std())
     if scale == 0:
         return 0.0, 0.0
-    Z = np.column_stack([np.ones(len(score)), (score - mean) / scale])
+    Z = _with_constant((score[:, None] - mean) / scale)
     beta = np.zeros(2)
     for _ in range(_STEPS):  # Newton's method; the problem is convex and has two unknowns
         p = expit(Z @ beta)

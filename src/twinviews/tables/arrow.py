@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from twinviews._system.unchanged_files import SameFiles
+from twinviews.passes.input_profile import level_hashes
 from twinviews.reading import Reading, typed_copy
 from twinviews.reading.arrow_kinds import is_number
 from twinviews.tables.base import BLOCK_ROWS, Block, BlockTable
@@ -28,45 +29,64 @@ _ARROW_ERRORS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError
 
 @dataclass(frozen=True)
 class Selection:
-    """Which columns of a table are inputs, labels and weight; turns record batches into blocks."""
+    """Which columns of a table are inputs, labels and others; turns record batches into blocks."""
 
     schema: pa.Schema
     columns: list[str]
     targets: list[str]
     weight: str | None
     block_rows: int
+    label_probability: str | None = None
+    strata: str | None = None
 
     @classmethod
     def of(cls, schema: pa.Schema, wanted: Wanted) -> Self:
         """The columns that a caller wants, of a table with this schema."""
         columns = wanted.columns
         if columns is None:
-            apart = {*wanted.targets, wanted.weight}
+            apart = {*wanted.targets, wanted.weight, wanted.label_probability}
             columns = [name for name in schema.names if name not in apart]
         block_rows = wanted.block_rows or BLOCK_ROWS
-        found = cls(schema, list(columns), list(wanted.targets), wanted.weight, block_rows)
+        found = cls(
+            schema,
+            list(columns),
+            list(wanted.targets),
+            wanted.weight,
+            block_rows,
+            wanted.label_probability,
+            wanted.strata,
+        )
         check_columns(found.names, schema.names)
         return found
 
     @property
     def names(self) -> list[str]:
         """Of all columns that are read, each once."""
-        weight = [] if self.weight is None else [self.weight]
-        return list(dict.fromkeys([*self.columns, *self.targets, *weight]))
+        others = [self.weight, self.label_probability, self.strata]
+        named = [name for name in others if name is not None]
+        return list(dict.fromkeys([*self.columns, *self.targets, *named]))
 
     def blocks(self, batch: pa.RecordBatch) -> Iterator[Block]:
         """The rows of a batch."""
         for start in range(0, batch.num_rows, self.block_rows):
             some = batch.slice(start, self.block_rows)
             if self.weight is not None:
-                some = some.filter(pc.not_equal(some.column(self.weight), 0))
+                present = pc.not_equal(some.column(self.weight), 0)
+                some = some.filter(pc.fill_null(present, True))  # a missing one is refused
             if some.num_rows:
                 yield self.block(some)
 
     def block(self, batch: pa.RecordBatch) -> Block:
         """The rows of a batch; the inputs are a record batch, of any types."""
         Y = self.labels(batch) if self.targets else None
-        return Block(batch.select(self.columns), Y, self._weights(batch))
+        probability, strata = self.label_probability, self.strata
+        return Block(
+            batch.select(self.columns),
+            Y,
+            self._weights(batch),
+            None if probability is None else _numbers(batch.column(probability)),
+            None if strata is None else _hashes(batch.column(strata)),
+        )
 
     def _weights(self, batch: pa.RecordBatch) -> np.ndarray | None:
         if self.weight is None:
@@ -90,6 +110,14 @@ class Selection:
         for j, column in enumerate(columns):
             labels[:, j] = column.to_pylist()
         return labels
+
+
+def _hashes(column: pa.Array) -> np.ndarray:
+    """(rows,) uint64 of each value as text; rows without a value have one of their own."""
+    encoded = column.dictionary_encode()
+    hashes = level_hashes(str(value) for value in encoded.dictionary.to_pylist())
+    places = encoded.indices.fill_null(len(hashes)).to_numpy(zero_copy_only=False)
+    return np.append(hashes, np.uint64(0))[places]
 
 
 def _check_exact(name: str, column: pa.Array) -> None:

@@ -31,6 +31,10 @@ class Block(NamedTuple):
     X: Rows
     Y: np.ndarray | None  # (rows, targets) labels as the user gave them; None: no label at all
     weight: np.ndarray | None  # (rows,) positive; None: all rows count once
+    # (rows,) with what probability a row was given a label; None: all with the same
+    probability: np.ndarray | None = None
+    # (rows,) the stratum of a row, as a hash: within one, labels were given at random
+    stratum: np.ndarray | None = None
 
 
 class Summary(Protocol):

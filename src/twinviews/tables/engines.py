@@ -21,6 +21,8 @@ class Wanted:
     columns: Sequence[str] | None = None  # inputs; None: all that are not something else
     targets: Sequence[str] = ()
     weight: str | None = None
+    label_probability: str | None = None
+    strata: str | None = None
     n_threads: int | None = None
     progress: bool = False
     block_rows: int | None = None  # None: few enough for a fit to work on

@@ -31,6 +31,8 @@ def fit_model(
     report: Path | None,
     quick: bool,
     seed: int,
+    strata: str | None = None,
+    label_probability: str | None = None,
     **reading: Any,
 ) -> dict[str, Any]:
     """Read, fit, save, and say so; what was found and done is returned for machines."""
@@ -55,10 +57,17 @@ def fit_model(
         say(str(other))
     say(goal.words(found_out=task is None))
     _ask(goal.questions(), task_is_given=task is not None)
-    columns = _columns_to_use(found, target, options.kinds)
+    columns = _columns_to_use(found, [target, label_probability], options.kinds)
     with found.plain_errors(), _questions_of_the_fit() as questions:
         model = _estimator(goal.task, quick, seed).fit_table(
-            found, target=target, columns=columns, encode=True, reading=options, unlabeled=more or None
+            found,
+            target=target,
+            columns=columns,
+            encode=True,
+            reading=options,
+            unlabeled=more or None,
+            strata=strata,
+            label_probability=label_probability,
         )
     _ask(questions)
     say(_columns_in_words(model))
@@ -143,9 +152,9 @@ def _estimator(task: Task, quick: bool, seed: int) -> Any:
     return kind(random_state=seed, progress=True, **alone)
 
 
-def _columns_to_use(found: Reading, target: str, kinds: Mapping[str, str]) -> list[str]:
-    """All but the target; predictions of an earlier run would be learned from as if they were facts."""
-    names = [name for name in found.dataset.schema.names if name != target]
+def _columns_to_use(found: Reading, apart: Sequence[str | None], kinds: Mapping[str, str]) -> list[str]:
+    """All but these; predictions of an earlier run would be learned from as if they were facts."""
+    names = [name for name in found.dataset.schema.names if name not in apart]
     earlier = [name for name in names if _is_prediction(name) and name not in kinds]
     if "prediction" not in earlier:
         return names

@@ -1,0 +1,45 @@
+"""Strata: groups of rows within which rows were chosen at random for a label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Self
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class StratumRows:
+    """How many rows each stratum has, by its hash."""
+
+    strata: Annotated[np.ndarray, "s", "uint64"]  # increasing
+    n_rows: Annotated[np.ndarray, "s", "int64"]
+
+    @classmethod
+    def of(cls, stratum: np.ndarray) -> Self:
+        return cls(*np.unique(stratum, return_counts=True))
+
+    def merge(self, other: Self) -> Self:
+        strata, place = np.unique(np.concatenate([self.strata, other.strata]), return_inverse=True)
+        n_rows = np.bincount(place, np.concatenate([self.n_rows, other.n_rows]), len(strata))
+        return type(self)(strata, n_rows.astype(np.int64))
+
+    def label_probability(self, stratum: np.ndarray) -> np.ndarray:
+        """(labels,) share of the rows of a label's stratum that have a label."""
+        found, place, n_labels = np.unique(stratum, return_inverse=True, return_counts=True)
+        n_rows = self.n_rows[np.searchsorted(self.strata, found)]
+        return np.asarray((n_labels / n_rows)[place])
+
+    def without_label(self, stratum: np.ndarray) -> int:
+        """Rows of strata that have no label: nothing is known of them."""
+        return int(self.n_rows[~np.isin(self.strata, stratum)].sum())
+
+
+def check_label_probability(probability: np.ndarray) -> None:
+    """Of labeled rows: above 0 and at most 1."""
+    wrong = np.flatnonzero(~((probability > 0) & (probability <= 1)))
+    if len(wrong):
+        raise ValueError(
+            f"label_probability is {probability[wrong[0]]:g} for a row that has a label. It must be "
+            f"above 0 and at most 1: the probability with which the row was given one."
+        )

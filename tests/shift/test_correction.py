@@ -1,0 +1,173 @@
+"""Labels that are no random sample: what is told holds for all rows."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from twinviews import KRRRegressor, ShiftWarning, XNVClassifier, XNVRegressor, load_model, save_model
+
+FORMULA = {"sigma": 2.0, "ridge": 1e-3, "correlation_ridge": 1e-3, "committee": False}
+
+
+def tilted(strength, n=200, N=3000, seed=0):
+    """A curve with noise that grows along the first column, as the chance of a label does."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(N, 3))
+    y = np.sin(X[:, 0]) + 0.3 * np.exp(-0.4 * X[:, 0]) * rng.normal(size=N)
+    chance = np.exp(np.clip(strength * X[:, 0], -3, 3))
+    labeled = np.zeros(N, bool)
+    labeled[rng.choice(N, n, replace=False, p=chance / chance.sum())] = True
+    probability = np.minimum(n * chance / chance.sum(), 1)
+    return X, y, np.where(labeled, y, np.nan), probability
+
+
+def told_and_true(model, X, y, labels):
+    hidden = np.isnan(labels)
+    return model.cv_error_, np.sqrt(np.mean(np.square(model.predict(X) - y)[hidden]))
+
+
+def covered(model, X, y, labels):
+    """Of rows that have an interval."""
+    low, high = model.predict_interval(X[np.isnan(labels)]).T
+    y, has = y[np.isnan(labels)], np.isfinite(high)
+    return np.mean(((low <= y) & (y <= high))[has]), has.mean()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::twinviews.ShiftWarning")
+def test_errors_and_intervals_hold_for_all_rows():
+    ratios, coverage, plain = [], [], []
+    for seed in range(4):
+        X, y, labels, _ = tilted(1.0, seed=seed)
+        model = XNVRegressor(random_state=0).fit(X, labels)
+        assert model.shift_.is_shifted
+        told, true = told_and_true(model, X, y, labels)
+        ratios.append(told / true)
+        coverage.append(covered(model, X, y, labels)[0])
+        flat = KRRRegressor().fit(X[~np.isnan(labels)], labels[~np.isnan(labels)])  # no other rows
+        plain.append(np.divide(*told_and_true(flat, X, y, labels)))
+    assert 0.85 < np.exp(np.mean(np.log(ratios))) < 1.2
+    assert np.exp(np.mean(np.log(plain))) < 0.8  # what the labeled rows say of themselves
+    assert 0.87 < np.mean(coverage) < 0.95
+
+
+@pytest.mark.filterwarnings("ignore::twinviews.ShiftWarning")
+def test_rows_that_no_label_is_like_have_no_interval():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 2))
+    y = X[:, 0] + 0.1 * rng.normal(size=1500)
+    few = np.flatnonzero(X[:, 0] > 0)[:150]
+    labels = np.full(1500, np.nan)
+    labels[few] = y[few]
+    model = small().fit(X, labels)
+    width = np.diff(model.predict_interval(X), axis=1)[:, 0]
+    assert np.isinf(width[X[:, 0] < -1]).mean() > 0.95
+    assert np.isinf(width[few]).mean() < 0.05
+
+
+def small():
+    return XNVRegressor(random_state=0, n_components=30, **FORMULA)
+
+
+@pytest.mark.filterwarnings("ignore::twinviews.ShiftWarning")
+def test_files_keep_what_labels_stand_for(tmp_path):
+    X, _, labels, _ = tilted(1.0, N=1000)
+    model = small().fit(X, labels)
+    save_model(model, tmp_path / "m.twinviews")
+    again = load_model(tmp_path / "m.twinviews")
+    assert_array_equal(again.predict_interval(X), model.predict_interval(X))
+    assert again.cv_error_ == model.cv_error_
+
+
+@pytest.mark.slow
+def test_known_probabilities_are_used_and_no_shift_is_warned_of(recwarn):
+    ratios, coverage = [], []
+    for seed in range(4):
+        X, y, labels, probability = tilted(1.0, seed=seed)
+        model = XNVRegressor(random_state=0).fit(X, labels, label_probability=probability)
+        ratios.append(np.divide(*told_and_true(model, X, y, labels)))
+        coverage.append(covered(model, X, y, labels)[0])
+    assert not [one for one in recwarn if issubclass(one.category, ShiftWarning)]
+    assert 0.85 < np.exp(np.mean(np.log(ratios))) < 1.2
+    assert 0.86 < np.mean(coverage) < 0.95
+
+
+def test_equal_probabilities_are_none():
+    X, _, labels, _ = tilted(0.0, N=600)
+    plain = small().fit(X, labels)
+    model = small().fit(X, labels, label_probability=np.full(600, 0.1))
+    assert_allclose(model.cv_error_, plain.cv_error_, rtol=1e-12)
+    assert_allclose(model.predict_interval(X), plain.predict_interval(X), rtol=1e-9)
+
+
+def test_a_label_of_half_the_probability_counts_twice():
+    """The told error is the mean of squared errors, each times what its label stands for."""
+    X, _, labels, probability = tilted(1.0, N=600, n=60)
+    known = ~np.isnan(labels)
+    model = small().fit(X, labels, label_probability=probability)
+    plain = small().fit(X, labels, label_probability=np.full(600, 0.5))
+    problem = plain._solution.problems[0]
+    squared = np.square(plain._left_out(0).residual)
+    place = [int(np.flatnonzero((X[known] == row).all(axis=1))[0]) for row in problem.X]
+    weight = 1 / probability[known][place]
+    assert_allclose(model.cv_error_, np.sqrt(np.average(squared, weights=weight)), rtol=1e-9)
+    model.relabel(X[known], labels[known], label_probability=probability[known])
+    assert_allclose(model.cv_error_, np.sqrt(np.average(squared, weights=weight)), rtol=1e-9)
+
+
+def test_strata_are_probabilities():
+    """A table with strata, and the same rows with the share of labels in each stratum."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 2))
+    y = X[:, 0] + 0.2 * rng.normal(size=900)
+    region = np.repeat(["north", "south", None], 300)
+    n_labels = {"north": 100, "south": 30, None: 20}
+    labels, probability = np.full(900, np.nan), np.full(900, np.nan)
+    for name, number in n_labels.items():
+        rows = np.flatnonzero(region == name)[:number]
+        labels[rows], probability[rows] = y[rows], number / 300
+    columns = {"a": X[:, 0], "b": X[:, 1], "y": pa.array(labels, from_pandas=True)}
+    strata = pa.table({**columns, "region": region})
+    by_strata = small().fit_table(strata, target="y", columns=["a", "b"], strata="region")
+    table = pa.table({**columns, "p": pa.array(probability, from_pandas=True)})
+    by_column = small().fit_table(table, target="y", label_probability="p")
+    by_array = small().fit(X, labels, label_probability=probability)
+    for model in (by_column, by_array):
+        assert_allclose(model.cv_error_, by_strata.cv_error_, rtol=1e-9)
+        rows = pd.DataFrame({"a": X[:, 0], "b": X[:, 1]}) if model is by_column else X
+        ends = by_strata.predict_interval(pd.DataFrame({"a": X[:, 0], "b": X[:, 1]}))
+        assert_allclose(model.predict_interval(rows), ends, rtol=1e-7)
+    assert by_column.feature_names_in_.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("wrong", [0.0, -1.0, 1.5, np.nan, "often"])
+def test_wrong_probabilities_are_refused(wrong):
+    X, _, labels, _ = tilted(0.0, N=200, n=30)
+    probability = np.full(200, 0.1, dtype=object if wrong == "often" else float)
+    probability[np.flatnonzero(~np.isnan(labels))[3]] = wrong
+    with pytest.raises(ValueError, match="label_probability"):
+        small().fit(X, labels, label_probability=probability)
+
+
+def test_probabilities_and_strata_are_one_too_many():
+    table = pa.table({"a": [1.0, 2.0], "y": [1.0, 2.0], "p": [0.5, 0.5]})
+    with pytest.raises(ValueError, match="Give one"):
+        small().fit_table(table, target="y", strata="p", label_probability="p")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::twinviews.ShiftWarning")
+def test_error_rates_hold_for_all_rows():
+    """Classes that are easy to tell where most labels are."""
+    ratios = []
+    for seed in range(4):
+        X, _, labels, _ = tilted(1.2, seed=seed, n=300)
+        rng = np.random.default_rng(seed)
+        wrong = rng.uniform(size=len(X)) < 0.45 / (1 + np.exp(3 * X[:, 0]))
+        truth = np.where((X[:, 1] > 0) ^ wrong, "a", "b").astype(object)
+        model = XNVClassifier(random_state=0).fit(X, np.where(np.isnan(labels), None, truth))
+        hidden = np.isnan(labels)
+        ratios.append(model.cv_error_ / np.mean((model.predict(X) != truth)[hidden]))
+    assert 0.8 < np.exp(np.mean(np.log(ratios))) < 1.25
