@@ -171,3 +171,33 @@ def test_error_rates_hold_for_all_rows():
         hidden = np.isnan(labels)
         ratios.append(model.cv_error_ / np.mean((model.predict(X) != truth)[hidden]))
     assert 0.8 < np.exp(np.mean(np.log(ratios))) < 1.25
+
+
+def loans(seed=0, N=2000):
+    """The rate rises with the grade, and debt says something about it; grade F has no label."""
+    rng = np.random.default_rng(seed)
+    grade = rng.choice(list("ABCDEFG"), N, p=[0.25, 0.25, 0.2, 0.15, 0.1, 0.03, 0.02])
+    level = np.array([ord(one) - ord("A") for one in grade])
+    debt = 10 + 3 * level + rng.normal(0, 2, N)
+    rate = 6 + 2 * level + 0.1 * debt + rng.normal(0, 0.5, N)
+    rows = pd.DataFrame({"grade": grade, "income": rng.gamma(3, 20, N), "debt": debt})
+    labels = np.full(N, np.nan)
+    some = rng.permutation(np.flatnonzero(grade != "F"))[:200]
+    labels[some] = rate[some]
+    return rows, rate, labels
+
+
+@pytest.mark.slow
+def test_a_level_without_a_label_gets_what_other_columns_say_and_a_wide_interval():
+    rows, rate, labels = loans()
+    model = XNVRegressor(random_state=0).fit(rows, labels)
+    assert [one.level for one in model.shift_.unlabeled_levels] == ["F"]
+    is_f = rows["grade"].to_numpy() == "F"
+    low, high = model.predict_interval(rows).T
+    assert np.median((high - low)[is_f]) > 3 * np.median((high - low)[~is_f])
+    # As the same rows of a level that is never told apart from others.
+    unknown = rows.assign(grade=np.where(is_f, "(new)", rows["grade"]))
+    with pytest.warns(UserWarning, match="grade"):
+        assert_allclose(model.predict(unknown)[is_f], model.predict(rows)[is_f], rtol=1e-6)
+    # More debt, the only other sign of a poor grade, means a higher rate.
+    assert np.corrcoef(model.predict(rows)[is_f], rows["debt"][is_f])[0, 1] > 0.5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from twinviews.ensemble.learned_metric import InMetric
 from twinviews.ensemble.member import Labeled, MemberContext, MemberSpec, Predictor
 from twinviews.ensemble.outlying_labels import are_alike, far_labels, is_better_without
 from twinviews.ensemble.scales import on_scale
+from twinviews.ensemble.unvaried_columns import UnvariedColumns, unvaried_columns
 from twinviews.method.uncertainty import class_shares
 from twinviews.passes.scaling import Scale, Scaling
 
@@ -49,9 +50,12 @@ class Ensemble:
 
     scales: Mapping[str, Annotated[Scale, "D"] | None]
     members: Annotated[tuple[Annotated[Member, "D t f"], ...], "j", ">= 1"]
+    # Columns of which labels tell nothing; None in older files, too.
+    unvaried: Annotated[UnvariedColumns, "D"] | None = field(default=None, kw_only=True)
 
     def _scaled(self, X: np.ndarray) -> dict[str, np.ndarray]:
         """The rows on each scale that some member uses."""
+        X = X if self.unvaried is None else self.unvaried(X)
         used = {member.scale for member in self.members}
         return {name: on_scale(scale, X) for name, scale in self.scales.items() if name in used}
 
@@ -166,6 +170,7 @@ def regression_ensemble(
 
     ``choosing`` (m,) are the weights of labels where members are compared.
     """
+    context = _as_labeled_rows_are(context, labeled)
     y, judging = labeled.Y[:, 0], Judging(folds_of(labeled.Y, classes=False), choosing)
     nothing = np.zeros(len(y), bool)
     found, left_out = _weighted(labeled, specs, context, judging, nothing, n_threads, progress), nothing
@@ -217,6 +222,7 @@ def _weighted(
         fold_of=fold_of,
         fold_weights=fold_weights,
         outlying=np.flatnonzero(left_out) if left_out.any() else None,
+        unvaried=unvaried_columns(labeled.X),
     )
 
 
@@ -236,6 +242,7 @@ def classification_ensemble(
     progress: bool = False,
 ) -> ClassificationEnsemble:
     """Members fitted to all classes together, on standardised rows, and weighted."""
+    context = _as_labeled_rows_are(context, labeled)
     judging = Judging(folds_of(labeled.Y, classes=True), choosing)
     fold_of = judging.fold_of
     bounds = (-SUREST, SUREST)
@@ -257,7 +264,14 @@ def classification_ensemble(
         _members(made, all_weights, keep_folds=False),
         blend=blend,
         held_out=as_decision(log_p),
+        unvaried=unvaried_columns(labeled.X),
     )
+
+
+def _as_labeled_rows_are(context: MemberContext, labeled: Labeled) -> MemberContext:
+    """The context, with unlabeled rows as labeled ones are in columns that do not vary among these."""
+    unvaried = unvaried_columns(labeled.X)
+    return context if unvaried is None else context._replace(unlabeled=unvaried(context.unlabeled))
 
 
 def _cross_fit(

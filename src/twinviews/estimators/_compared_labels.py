@@ -82,6 +82,17 @@ def numbers_of_columns(model: Any) -> list[NumberOfColumn]:
     return [NumberOfColumn(f"column {number}") for number in range(model.n_features_in_)]
 
 
+def categories_of(model: Any) -> list[np.ndarray]:
+    """The places of the levels of each column of words that has several."""
+    if model._encoder is None:
+        return []
+    places: dict[str, list[int]] = {}
+    for at, number in enumerate(numbers_of_columns(model)):
+        if number.level is not None:
+            places.setdefault(number.column, []).append(at)
+    return [np.array(some) for some in places.values() if len(some) > 1]
+
+
 def _numbers_of(code: Any) -> list[NumberOfColumn]:
     """Of the code of a column; a registered kind of column has outputs only."""
     name, flag = code.name, [NumberOfColumn(code.name, BLANK)] if getattr(code, "flag", False) else []

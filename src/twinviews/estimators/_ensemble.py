@@ -26,13 +26,8 @@ from twinviews.ensemble.member import Labeled, MemberContext, MemberSpec, Recipe
 from twinviews.ensemble.scales import STANDARD, scales_of
 from twinviews.estimators._checks import AUTO
 from twinviews.estimators._method import Solution
-from twinviews.method.intervals import FitsAtRows, LeftOut
 from twinviews.method.labeled_problem import LabeledProblem
-from twinviews.method.local_scale import local_scale
 from twinviews.passes.scaling import Scale, Scaling
-
-# With it, of 90% intervals from 50 to 300 labels, at most 3% hold less than 84% of the rows.
-_MARGIN = 0.8
 
 Members = list[Any]  # of names, estimators, (name, estimator) pairs and recipes
 
@@ -205,27 +200,6 @@ def _own_recipe(solution: Solution, problem: LabeledProblem, places: np.ndarray)
         rows = problem.distinct[problem.place[MOST_LABELS:]]
         beyond = Labeled(rows, problem.Y[MOST_LABELS:][:, places], weight / weight.sum())
     return ViewRidge(solution.view, solution.penalty, solution.fit_intercept, beyond)
-
-
-def left_out_of(ensemble: RegressionEnsemble, problem: LabeledProblem, place: int) -> LeftOut:
-    """The ensembles without a fold, and how far off they are from its labels."""
-    some = labels_of_members(problem)
-    y, held_out, fold_of = some.Y[:, place], ensemble.held_out[:, 0], ensemble.fold_of
-    spread = ensemble.held_out_spread
-    local = None if spread is None else local_scale(y, some.weight, fold_of, held_out, spread)
-
-    def at(X: np.ndarray) -> FitsAtRows:
-        prediction, apart = ensemble.without_folds(X)
-        return FitsAtRows(prediction, None if local is None else local[0](prediction, apart))
-
-    return LeftOut(
-        at,
-        fold_of,
-        y - held_out,
-        some.judging,
-        margin=0.0 if ensemble.fold_weights is None else _MARGIN,  # as files of the preview did
-        scale=None if local is None else local[1],
-    )
 
 
 def dense(X: Any) -> np.ndarray:

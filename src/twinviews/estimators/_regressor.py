@@ -16,8 +16,10 @@ from twinviews.ensemble.ensembles import RegressionEnsemble
 from twinviews.estimators._all_or_nothing import predicting
 from twinviews.estimators._base import SemiSupervisedEstimator
 from twinviews.estimators._checks import check_flag
-from twinviews.estimators._ensemble import EnsembleFit, dense, labels_of_members, left_out_of
+from twinviews.estimators._compared_labels import categories_of
+from twinviews.estimators._ensemble import EnsembleFit, dense, labels_of_members
 from twinviews.estimators._inputs import labeled_rows_to_score
+from twinviews.estimators._left_out import left_out_of
 from twinviews.estimators._method import Problems
 from twinviews.method.error_estimate import root_mean_squared_error
 from twinviews.method.intervals import (
@@ -175,7 +177,8 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
         """The fits without some labels: each row in closed form, or the folds of an ensemble."""
         if self._ensembles is None:
             return self._solution.left_out(target)
-        return left_out_of(self._ensembles[target], *self._solution.problem_of(target))
+        problem, place = self._solution.problem_of(target)
+        return left_out_of(self._ensembles[target], problem, place, categories_of(self))
 
     def _row_uncertainty(self, X: Any) -> np.ndarray:
         """Predictive variance; with ensembles, that of those without a fold, summed over targets."""

@@ -39,6 +39,9 @@ class FitsAtRows(NamedTuple):
     prediction: np.ndarray  # (rows, fits)
     # How large errors are, relative to those at labeled rows; None: the same everywhere.
     scale: np.ndarray | None = None  # (rows, fits)
+    # Residuals of labeled rows to compare these rows with, in units of the local scale; None: those
+    # of the fits.
+    residual: np.ndarray | None = None  # (rows, m)
     # For how many rows a label at this row would stand, in means over labels; None: 1.
     importance: np.ndarray | None = None  # (rows,)
 
@@ -69,7 +72,7 @@ def interval_ends(at: FitsAtRows, left_out: LeftOut, coverage: float) -> np.ndar
     coverage an end is infinite.
     """
     guesses, m = at.prediction[:, left_out.fit_of], len(left_out.residual)
-    size = np.abs(left_out.relative_residual)
+    size = np.abs(left_out.relative_residual if at.residual is None else at.residual)
     if at.scale is not None:
         size = size * at.scale[:, left_out.fit_of]
     own = np.ones(len(guesses)) if at.importance is None else at.importance

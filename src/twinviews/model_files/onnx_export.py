@@ -262,6 +262,9 @@ def _(ensemble: ClassificationEnsemble, X: Value) -> Value:
 
 def _predictions(ensemble: Ensemble, X: Value) -> list[tuple[Any, Value]]:
     """Each member, and what it predicts."""
+    if ensemble.unvaried is not None:
+        values = ensemble.unvaried.values
+        X = X * np.isnan(values).astype(float) + np.nan_to_num(values)
     scales = {member.scale: ensemble.scales[member.scale] for member in ensemble.members}
     on = {name: X if scale is None else graph_of(scale, X) for name, scale in scales.items()}
     return [(member, graph_of(member.fit, on[member.scale])) for member in ensemble.members]

@@ -25,6 +25,7 @@ from twinviews.ensemble.estimator_member import FittedEstimator
 from twinviews.ensemble.learned_metric import InMetric, Metric
 from twinviews.ensemble.linear_ridge import Plane
 from twinviews.ensemble.member import Predictor, ScaledRows
+from twinviews.ensemble.unvaried_columns import UnvariedColumns
 from twinviews.estimators._correlated_views import AllRows, LearnedCorrelation
 from twinviews.estimators._method import Solution
 from twinviews.estimators.exact_sssl import LearnedEigenfunctions
@@ -296,6 +297,7 @@ _store(OverAnchors, "OverAnchors", role=Predictor)
 _store(Trees, "Trees")
 _store(BoostedClasses, "BoostedClasses", role=Predictor, check=_classes_are_known)
 _store(Member, "Member")
+_store(UnvariedColumns, "UnvariedColumns")
 _store(RegressionEnsemble, "RegressionEnsemble", check=_bounds_are_in_order)
 _store(ClassBlend, "ClassBlend")
 _store(ClassificationEnsemble, "ClassificationEnsemble", check=_members_agree)

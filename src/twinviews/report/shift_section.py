@@ -21,8 +21,9 @@ def shift_section(evidence: Evidence) -> Section | None:
     blocks: list[str | PageBlock] = [shift.words()]
     if shift.is_shifted:
         blocks.append(
-            "The error to expect and the intervals hold for rows like the labeled ones. Elsewhere they "
-            "are too good. Label some of the other rows, drawn at random."
+            "In the error to expect and in the intervals of predictions, labels count by how many rows "
+            "they stand for; rows that no label is like have no interval. Label some of the other "
+            "rows, drawn at random: then less depends on these weights."
         )
     if shift.columns:
         blocks.append(SideBySide([_chart(column) for column in shift.columns[:_MOST_CHARTS]]))

@@ -103,7 +103,10 @@ class CovariateShift:
         line and in the report.
         """
         if self.is_shifted:
-            caution = "Errors to expect and intervals hold for rows like the labeled ones only."
+            caution = (
+                "In errors to expect and intervals, labels count by how many rows they stand for; "
+                "rows that no label is like have no interval."
+            )
         elif self.unlabeled_levels:
             caution = "What is predicted there is a guess from other columns and other levels."
         else:

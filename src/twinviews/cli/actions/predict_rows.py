@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from twinviews import load_model
 from twinviews.cli.actions.first_look import check_paths
@@ -42,25 +43,37 @@ def predict_rows(
     width = None if no_intervals else coverage
     # Of a model that an earlier version saved nothing is known.
     named = not no_outside and profile_of(fitted) is not None
-    counted = _Counted(counted_batches(fitted, found, keep=kept, coverage=width, outside=named))
+    batches = counted_batches(fitted, found, keep=kept, coverage=width, outside=named)
+    counted = _Counted(batches, kept)
     with found.plain_errors():
         first = next(counted, None)
         if first is None:
             raise ValueError(f"{found.source} has no rows to predict for.")
         n_rows = write(chain([first], counted), first.schema, output, formulas=formulas)
     outside = _say_what_is_outside(fitted, counted.counts, named=named)
+    if counted.n_without_interval:
+        say(_why_no_interval(counted.n_without_interval, n_rows))
     if output != "-":
         say(f"Wrote {output}: {n_rows:,} rows.")
     added = [name for name in first.schema.names if name not in kept]
-    return {"output": output, "n_rows": n_rows, "predictions": added, **outside}
+    return {
+        "output": output,
+        "n_rows": n_rows,
+        "predictions": added,
+        "n_without_interval": counted.n_without_interval,
+        **outside,
+    }
 
 
 class _Counted:
-    """Tables of predictions, and how much is outside in those that were given out."""
+    """Tables of predictions, and how much is outside, or without an interval, in those given out."""
 
-    def __init__(self, batches: Iterator[tuple[pa.Table, OutsideCounts | None]]) -> None:
-        self.batches = batches
+    def __init__(
+        self, batches: Iterator[tuple[pa.Table, OutsideCounts | None]], kept: Sequence[str]
+    ) -> None:
+        self.batches, self.kept = batches, kept
         self.counts: OutsideCounts | None = None
+        self.n_without_interval = 0
 
     def __iter__(self) -> Iterator[pa.Table]:
         return self
@@ -68,7 +81,30 @@ class _Counted:
     def __next__(self) -> pa.Table:
         table, of_block = next(self.batches)
         self.counts = merge_all([self.counts, of_block])
+        return self._with_blanks(table)
+
+    def _with_blanks(self, table: pa.Table) -> pa.Table:
+        """Infinite ends of intervals as blanks, which is what they mean to a reader."""
+        without = np.zeros(table.num_rows, dtype=bool)
+        for place, name in enumerate(table.schema.names):
+            if name in self.kept or not name.startswith(("lower", "upper")):
+                continue
+            known = np.isfinite(table.column(name).to_numpy())
+            without |= ~known
+            if not known.all():
+                blank = pc.if_else(pa.array(known), table.column(name), pa.scalar(None, pa.float64()))
+                table = table.set_column(place, name, blank)
+        self.n_without_interval += int(without.sum())
         return table
+
+
+def _why_no_interval(n_without: int, n_rows: int) -> str:
+    if n_without == n_rows:
+        return "lower and upper are blank: labels are too few, or too unlike these rows, for intervals."
+    return (
+        f"{n_without:,} of {n_rows:,} rows have no interval (lower and upper are blank): no label is "
+        f"like them."
+    )
 
 
 def _say_what_is_outside(model: Any, counts: OutsideCounts | None, *, named: bool) -> dict[str, Any]:
