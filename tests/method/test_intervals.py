@@ -187,3 +187,36 @@ def test_widths_follow_the_rows():
     noisy, quiet = np.mean(inside, axis=0)
     assert min(noisy, quiet) > 0.85
     assert quiet - noisy < np.mean(flat) / 2  # against intervals of one width
+
+
+@pytest.mark.slow
+def test_intervals_by_group_hold_in_each_group():
+    """One of two machines measures badly: intervals of both together are wrong for either."""
+    inside, together = [], []
+    for seed in range(3):
+        random = np.random.default_rng(seed)
+        machine = random.integers(0, 2, 2000)
+        X = np.column_stack([random.normal(size=2000), machine])
+        y = X[:, 0] + np.where(machine == 1, 1.0, 0.1) * random.normal(size=2000)
+        model = SSSLRegressor(random_state=0).fit(X, np.where(np.arange(2000) < 200, y, np.nan))
+        for ends, found in (
+            (model.predict_interval(X, by=1), inside),
+            (model.predict_interval(X), together),
+        ):
+            within = (ends[:, 0] <= y) & (y <= ends[:, 1])
+            found.append([within[200:][machine[200:] == one].mean() for one in (0, 1)])
+    assert np.abs(np.mean(inside, axis=0) - 0.9).max() < 0.04
+    assert np.abs(np.mean(together, axis=0) - 0.9).max() > 0.08
+
+
+def test_a_group_without_labels_has_no_interval():
+    X, _, labels = table()
+    X[:, 2] = np.where(np.arange(len(X)) % 20 == 0, 0.0, 1.0)
+    X[790:, 2] = 7
+    model = SSSLRegressor(random_state=0).fit(X, labels)
+    ends = model.predict_interval(X, by=2)
+    assert np.isinf(ends[790:]).all()
+    assert np.isinf(ends[X[:, 2] == 0]).all()  # three labels are too few
+    assert np.isfinite(ends[X[:, 2] == 1]).all()
+    with pytest.raises(ValueError, match="by='colour' is not an input column"):
+        model.predict_interval(X, by="colour")

@@ -189,7 +189,7 @@ def loans(seed=0, N=2000):
 
 @pytest.mark.slow
 def test_a_level_without_a_label_gets_what_other_columns_say_and_a_wide_interval():
-    rows, rate, labels = loans()
+    rows, _, labels = loans()
     model = XNVRegressor(random_state=0).fit(rows, labels)
     assert [one.level for one in model.shift_.unlabeled_levels] == ["F"]
     is_f = rows["grade"].to_numpy() == "F"

@@ -173,6 +173,11 @@ Examples:
     show_default=True,
     help="Coverage of the intervals of predicted numbers.",
 )
+@click.option(
+    "--by",
+    metavar="COLUMN",
+    help="Intervals that hold within each value of this column, from its labels alone.",
+)
 @click.option("--no-intervals", is_flag=True, help="No intervals, which is faster.")
 @click.option("--no-outside", is_flag=True, help="No column `outside`.")
 @click.option(

@@ -149,7 +149,7 @@ class SemiSupervisedEstimator(BaseEstimator):
 
     @abstractmethod
     def _prediction_columns(
-        self, X: np.ndarray, coverage: float | None = None
+        self, X: np.ndarray, coverage: float | None = None, by: str | int | None = None
     ) -> dict[str, np.ndarray]:
         """Columns of predictions by name, from numbers; with ``coverage``, intervals too."""
 

@@ -129,7 +129,7 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
         return 1 - np.square(p).sum(axis=1)
 
     def _prediction_columns(
-        self, X: np.ndarray, coverage: float | None = None
+        self, X: np.ndarray, coverage: float | None = None, by: str | int | None = None
     ) -> dict[str, np.ndarray]:
         decision = self._decision(self._scaled(X))
         p = np.exp(class_log_probabilities(decision, self._scale))

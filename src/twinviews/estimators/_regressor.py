@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from twinviews.ensemble.ensembles import RegressionEnsemble
 from twinviews.estimators._all_or_nothing import predicting
 from twinviews.estimators._base import SemiSupervisedEstimator
 from twinviews.estimators._checks import check_flag
-from twinviews.estimators._compared_labels import categories_of
+from twinviews.estimators._compared_labels import categories_of, numbers_of_columns
 from twinviews.estimators._ensemble import EnsembleFit, dense, labels_of_members
 from twinviews.estimators._inputs import labeled_rows_to_score
 from twinviews.estimators._left_out import left_out_of
@@ -27,6 +26,7 @@ from twinviews.method.intervals import (
     LeftOut,
     deviation,
     interval_ends,
+    interval_ends_by_group,
     mean_square_scale,
 )
 from twinviews.method.labeled_problem import LabeledProblem
@@ -133,9 +133,11 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
         predicted = decision[:, 0] if self._one_column else decision
         if not return_std:
             return predicted
-        return predicted, self._from_left_out_fits(X, deviation)
+        return predicted, self._from_left_out_fits(X, _deviation)
 
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
+    def predict_interval(
+        self, X: Any, coverage: float = 0.9, *, by: str | int | None = None
+    ) -> np.ndarray:
         """An interval for the true value of each row, by jackknife+.
 
         Fits that have not seen a label tell how far off they are from it. Whatever the data, at least
@@ -148,27 +150,45 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
         coverage : float, default=0.9
             Above 0 and below 1. With fewer than about 1 / (1 - coverage) labels the ends are infinite.
+            So they are where labels are no random sample, as ``shift_`` tells, and none is like the
+            row: no interval would be honest there.
+        by : str or int, optional
+            Name of an input column, or its number: intervals then hold within each group of rows
+            that have the same value there. They are made of the labels of that group alone, which
+            must be enough for it.
 
         Returns
         -------
         array of shape (n_samples, 2) or (n_samples, n_targets, 2): lower and upper end
         """
-        ends = _interval_ends(coverage)
-        return self._from_left_out_fits(self._prepared(X), ends)
+        return self._from_left_out_fits(self._prepared(X), _interval_ends(coverage, self._places(by)))
 
-    def _from_left_out_fits(
-        self, X: Any, statistic: Callable[[FitsAtRows, LeftOut], np.ndarray]
-    ) -> np.ndarray:
+    def _places(self, by: str | int | None) -> np.ndarray | None:
+        """Of the numbers that a column became."""
+        if by is None:
+            return None
+        if self._encoder is None and isinstance(by, Integral) and 0 <= by < self.n_features_in_:
+            return np.array([by])
+        names = [number.column for number in numbers_of_columns(self)]
+        if by not in names:
+            raise ValueError(
+                f"by={by!r} is not an input column of the fit: {', '.join(dict.fromkeys(names))}."
+            )
+        return np.flatnonzero(np.array(names) == by)
+
+    def _from_left_out_fits(self, X: Any, statistic: Statistic) -> np.ndarray:
         """A statistic of what the fits without some labels predict at each row, target by target."""
         found = []
         X = X if self._ensembles is None else dense(X)
         for target in range(len(self._solution.intercept)):
             with predicting(self):
                 left_out = self._left_out(target)
+            labeled = self._solution.problem_of(target)[0].X[: len(left_out.residual)]
 
-            def of_block(rows: Any, left_out: LeftOut = left_out) -> np.ndarray:
+            def of_block(rows: Any, left_out: LeftOut = left_out, labeled: Any = labeled) -> np.ndarray:
                 own = None if self._importance is None else self._importance(dense(rows))
-                return statistic(left_out.at(rows)._replace(importance=own), left_out)
+                at = left_out.at(rows)._replace(importance=own)
+                return statistic(at, left_out, rows, labeled)
 
             found.append(self._by_blocks(of_block, X))
         return found[0] if self._one_column else np.stack(found, axis=1)
@@ -197,12 +217,12 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
         return total
 
     def _prediction_columns(
-        self, X: np.ndarray, coverage: float | None = None
+        self, X: np.ndarray, coverage: float | None = None, by: str | int | None = None
     ) -> dict[str, np.ndarray]:
         X = self._scaled(X)
         columns = {"prediction": self._decision(X)}
         if coverage is not None:
-            ends = self._from_left_out_fits(X, _interval_ends(coverage))
+            ends = self._from_left_out_fits(X, _interval_ends(coverage, self._places(by)))
             low, high = np.moveaxis(ends.reshape(len(X), -1, 2), 2, 0)
             columns |= {"lower": low, "upper": high}
         if self._one_column:
@@ -238,7 +258,22 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
         return tags
 
 
-def _interval_ends(coverage: float) -> Callable[[FitsAtRows, LeftOut], np.ndarray]:
+Statistic = Callable[[FitsAtRows, LeftOut, Any, Any], np.ndarray]  # of rows and of labeled rows
+
+
+def _deviation(at: FitsAtRows, left_out: LeftOut, rows: Any, labeled: Any) -> np.ndarray:
+    return deviation(at, left_out)
+
+
+def _interval_ends(coverage: float, places: np.ndarray | None) -> Statistic:
+    """The ends of intervals; those of groups of rows with equal numbers at these places."""
     if not isinstance(coverage, Real) or not 0 < coverage < 1:
         raise ValueError(f"coverage={coverage!r} must be above 0 and below 1, such as 0.9.")
-    return partial(interval_ends, coverage=float(coverage))
+
+    def ends(at: FitsAtRows, left_out: LeftOut, rows: Any, labeled: Any) -> np.ndarray:
+        if places is None:
+            return interval_ends(at, left_out, float(coverage))
+        groups = dense(rows[:, places]), dense(labeled[:, places])
+        return interval_ends_by_group(at, left_out, float(coverage), *groups)
+
+    return ends

@@ -230,6 +230,7 @@ def predict_batches(
     *,
     keep: Sequence[str] = (),
     coverage: float | None = None,
+    by: str | None = None,
     outside: bool = False,
     reading: ReadingOptions | None = None,
 ) -> Iterator[Any]:
@@ -244,6 +245,8 @@ def predict_batches(
         Columns of the source to carry over.
     coverage : float, optional
         For regressors, of intervals to add as columns ``lower`` and ``upper``.
+    by : str, optional
+        Column within whose values intervals are to hold, as in ``predict_interval``.
     outside : bool, default=False
         As in ``predict_table``.
     reading : twinviews.reading.ReadingOptions, optional
@@ -255,7 +258,7 @@ def predict_batches(
         The columns kept, then those of predictions.
     """
     counts: OutsideCounts | None = None
-    options: dict[str, Any] = {"coverage": coverage, "outside": outside, "reading": reading}
+    options: dict[str, Any] = {"coverage": coverage, "by": by, "outside": outside, "reading": reading}
     for table, of_block in counted_batches(self, source, keep=keep, **options):
         counts = merge_all([counts, of_block])
         yield table
@@ -268,6 +271,7 @@ def counted_batches(
     *,
     keep: Sequence[str] = (),
     coverage: float | None = None,
+    by: str | None = None,
     outside: bool = False,
     reading: ReadingOptions | None = None,
 ) -> Iterator[tuple[Any, OutsideCounts | None]]:
@@ -278,7 +282,7 @@ def counted_batches(
         refuse_without_profile(model)
     from twinviews.tables.predictions import predicted_batches
 
-    predict = partial(_predict_and_count, model, coverage=coverage, outside=outside)
+    predict = partial(_predict_and_count, model, coverage=coverage, by=by, outside=outside)
     options = {"n_threads": model.n_threads, "progress": model.progress}
     yield from predicted_batches(source, model._input_names(), predict, list(keep), **options)
 
@@ -304,12 +308,13 @@ def _predict_and_count(
     batch: Any,
     *,
     coverage: float | None = None,
+    by: str | None = None,
     outside: bool = False,
     count: bool = True,
 ) -> tuple[dict[str, Any], OutsideCounts | None]:
     """Columns of predictions, and how much is outside what the fit has seen."""
     numbers = numbers_of(model, batch)
-    columns: dict[str, Any] = model._prediction_columns(numbers, coverage)
+    columns: dict[str, Any] = model._prediction_columns(numbers, coverage, by)
     if not count or profile_of(model) is None:
         return columns, None
     found = look_at(model, numbers if model._encoder is None else batch)

@@ -64,6 +64,16 @@ class LeftOut(NamedTuple):
         """(m,) in units of the local scale."""
         return self.residual if self.scale is None else self.residual / self.scale
 
+    def only(self, chosen: np.ndarray) -> LeftOut:
+        """With some of the labels."""
+        weight = self.weight[chosen]
+        return self._replace(
+            fit_of=self.fit_of[chosen],
+            residual=self.residual[chosen],
+            weight=weight / weight.sum(),
+            scale=None if self.scale is None else self.scale[chosen],
+        )
+
 
 def interval_ends(at: FitsAtRows, left_out: LeftOut, coverage: float) -> np.ndarray:
     """(rows, 2) ends of the intervals.
@@ -83,6 +93,30 @@ def interval_ends(at: FitsAtRows, left_out: LeftOut, coverage: float) -> np.ndar
     high = _upper_quantile(guesses + size, left_out.weight, most, level, smooth)
     low = -_upper_quantile(size - guesses, left_out.weight, most, level, smooth)
     return np.column_stack([low, high])
+
+
+def interval_ends_by_group(
+    at: FitsAtRows, left_out: LeftOut, coverage: float, rows: np.ndarray, labels: np.ndarray
+) -> np.ndarray:
+    """(rows, 2) ends that hold within each group of rows, from the labels of that group alone.
+
+    ``rows`` and ``labels`` (., k) are what a group has in common. Without labels ends are infinite.
+    """
+    m = len(labels)
+    _, group = np.unique(np.vstack([labels, rows]), axis=0, return_inverse=True)
+    ours, theirs = group.ravel()[:m], group.ravel()[m:]
+    ends = np.tile([-np.inf, np.inf], (len(rows), 1))
+    for one in np.intersect1d(ours, theirs):
+        chosen, some = np.flatnonzero(ours == one), np.flatnonzero(theirs == one)
+        residual = None if at.residual is None else at.residual[np.ix_(some, chosen)]
+        there = FitsAtRows(
+            at.prediction[some],
+            None if at.scale is None else at.scale[some],
+            residual,
+            None if at.importance is None else at.importance[some],
+        )
+        ends[some] = interval_ends(there, left_out.only(chosen), coverage)
+    return ends
 
 
 def _upper_quantile(

@@ -30,6 +30,7 @@ def predict_rows(
     keep: Sequence[str] | None,
     coverage: float,
     no_intervals: bool,
+    by: str | None,
     no_outside: bool,
     formulas: bool,
     **reading: Any,
@@ -43,7 +44,7 @@ def predict_rows(
     width = None if no_intervals else coverage
     # Of a model that an earlier version saved nothing is known.
     named = not no_outside and profile_of(fitted) is not None
-    batches = counted_batches(fitted, found, keep=kept, coverage=width, outside=named)
+    batches = counted_batches(fitted, found, keep=kept, coverage=width, by=by, outside=named)
     counted = _Counted(batches, kept)
     with found.plain_errors():
         first = next(counted, None)
