@@ -1,12 +1,21 @@
 """Labels that are no random sample: what is told holds for all rows."""
 
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from twinviews import KRRRegressor, ShiftWarning, XNVClassifier, XNVRegressor, load_model, save_model
+from twinviews import (
+    DataWarning,
+    KRRRegressor,
+    ShiftWarning,
+    XNVClassifier,
+    XNVRegressor,
+    load_model,
+    save_model,
+)
 
 FORMULA = {"sigma": 2.0, "ridge": 1e-3, "correlation_ridge": 1e-3, "committee": False}
 
@@ -140,6 +149,31 @@ def test_strata_are_probabilities():
         ends = by_strata.predict_interval(pd.DataFrame({"a": X[:, 0], "b": X[:, 1]}))
         assert_allclose(model.predict_interval(rows), ends, rtol=1e-7)
     assert by_column.feature_names_in_.tolist() == ["a", "b"]
+
+
+def test_strata_without_a_label_are_told():
+    rng = np.random.default_rng(0)
+    labels = np.where(np.arange(300) < 40, rng.normal(size=300), np.nan)
+    region = np.where(np.arange(300) < 250, "north", "south")
+    columns = {"a": rng.normal(size=300), "y": pa.array(labels, from_pandas=True), "region": region}
+    with pytest.warns(DataWarning, match="50 of 300 rows are of strata without a label"):
+        small().fit_table(pa.table(columns), target="y", columns=["a"], strata="region")
+
+
+def test_strata_and_probabilities_are_of_every_engine(tmp_path):
+    """Files and Dask: the same model as from one table in memory."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2))
+    labels = np.where(np.arange(600) % 5 == 0, X[:, 0] + 0.1 * rng.normal(size=600), np.nan)
+    region = rng.choice(["north", "south"], 600, p=[0.8, 0.2])
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": labels, "region": region})
+    options = {"target": "y", "columns": ["a", "b"], "strata": "region"}
+    here = small().fit_table(pa.Table.from_pandas(frame), **options)
+    frame.to_parquet(tmp_path / "t.parquet", row_group_size=100)
+    file = small().fit_table(tmp_path / "t.parquet", **options)
+    lazy = small().fit_table(dd.from_pandas(frame, npartitions=3), **options)
+    for other in (file, lazy):
+        assert_allclose(other.cv_error_, here.cv_error_, rtol=1e-9)
 
 
 @pytest.mark.parametrize("wrong", [0.0, -1.0, 1.5, np.nan, "often"])

@@ -32,6 +32,7 @@ from twinviews.estimators._questions import (
     RowNumbers,
     ask_about_data,
     ask_about_outlying_labels,
+    ask_about_strata,
     labels_as_given,
 )
 from twinviews.method.kernels import Kernel, find_kernel
@@ -219,6 +220,7 @@ class SemiSupervisedEstimator(BaseEstimator):
             problems = self._read_problems(first_pass.labeled, self._one_column)
             self.n_unlabeled_ = first_pass.n_rows - first_pass.labeled.count
             ask_about_data(self, unscaled, y, rows)
+            ask_about_strata(first_pass)
             problems = compare_labels(self, unscaled, problems)
             method.warn_if_a_column_is_lost(first_pass.sample.rows)
             self._learned = method.learn(table, first_pass, problems)  # steps 1 and 2: all rows

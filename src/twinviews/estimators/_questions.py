@@ -18,7 +18,9 @@ from twinviews.data_checks import (
     warn_of,
 )
 from twinviews.data_checks.data_finding import Rows, place
+from twinviews.data_checks.unlabeled_strata import unlabeled_strata
 from twinviews.method.landmarks import stack_rows
+from twinviews.passes.first_pass import FirstPass
 from twinviews.passes.labeled_rows import LabeledRows
 from twinviews.passes.targets import as_array, missing_labels, read_numbers
 
@@ -78,6 +80,12 @@ def ask_about_data(
     known = np.flatnonzero(~missing_labels(first, missing))
     goal = first[known] if classes else read_numbers(first[known])
     warn_of(check_inputs(X[known], goal, _names(model), classes=classes))
+
+
+def ask_about_strata(first_pass: FirstPass) -> None:
+    """Warn of rows in strata that have no label."""
+    if first_pass.n_without_label:
+        warn_of([unlabeled_strata(first_pass.n_without_label, first_pass.n_rows)])
 
 
 def ask_about_outlying_labels(

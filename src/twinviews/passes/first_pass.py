@@ -34,6 +34,7 @@ class FirstPass:
     level_rows: np.ndarray  # (levels,) how many rows have each level of columns of words
     ranges: ColumnRanges | None = None  # only of tables that are not encoded
     strata: StratumRows | None = None
+    n_without_label: int = 0  # rows of strata that have no label
 
     def merge(self, other: Self) -> Self:
         return type(self)(
@@ -48,7 +49,10 @@ class FirstPass:
 
     def with_label_probabilities(self) -> Self:
         """The same, with the label probabilities of strata if there are some."""
-        return replace(self, labeled=self.labeled.by_strata(self.strata))
+        if self.strata is None or not self.labeled.stratum_parts:
+            return self
+        without = self.strata.without_label(np.concatenate(self.labeled.stratum_parts))
+        return replace(self, labeled=self.labeled.by_strata(self.strata), n_without_label=without)
 
     def scaling(self, kind: str | None) -> Scale | None:
         """How columns are brought to one scale, by its name; None: not at all."""

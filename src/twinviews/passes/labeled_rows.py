@@ -72,10 +72,8 @@ class LabeledRows:
             self.stratum_parts + other.stratum_parts,
         )
 
-    def by_strata(self, rows: StratumRows | None) -> Self:
+    def by_strata(self, rows: StratumRows) -> Self:
         """The same with label probabilities from the numbers of rows and labels of each stratum."""
-        if rows is None or not self.stratum_parts:
-            return self
         found = rows.label_probability(np.concatenate(self.stratum_parts))
         return replace(self, probability_parts=(found,), stratum_parts=())
 
