@@ -76,7 +76,8 @@ def next_rows(strategy: str, model, rows: Draw, chosen: np.ndarray, k: int, rng)
     at_random = rng.choice(free, k // ONE_IN, replace=False)
     free = np.setdiff1d(free, at_random)
     seed = int(rng.integers(2**31))
-    found = suggest(model, rows.X[free], k - len(at_random), rule=strategy, random_state=seed)
+    k -= len(at_random)
+    found = suggest(model, rows.X[free], k, rule=strategy, random_share=0, random_state=seed)
     return np.concatenate([at_random, free[found.places]])
 
 

@@ -61,7 +61,7 @@ def test_options_of_methods():
     error, or right."""
 
     @examples(20, 1000)
-    @given(tables(), st.sampled_from(ESTIMATORS), st.sampled_from(ODD), st.integers(0, 9), SEEDS)
+    @given(tables(), st.sampled_from(ESTIMATORS), st.sampled_from(ODD), st.integers(0, 10), SEEDS)
     def law(X, name, value, which, seed):
         y = labels_for(name, numbers_for(X, seed))
         model = outcome(small(name).fit, X, y)
@@ -73,13 +73,14 @@ def test_options_of_methods():
             lambda: suggest(model, X, 2, rule=value, random_state=0).worth,
             lambda: suggest(model, X, 2, random_state=value).worth,
             lambda: suggest(model, X, 2, y=value, random_state=0).worth,
+            lambda: suggest(model, X, 2, random_share=value, random_state=0).worth,
             lambda: np.array(forecast_error(model, X, y, more=value).promised),
             lambda: small(name).partial_fit(X, y, classes=value).predict(X),
             lambda: TableEncoder(kinds=value).fit_transform(X),
         ]
         if which in (0, 1) and name.endswith("Classifier"):
             return
-        if which == 8 and not hasattr(model, "partial_fit"):
+        if which == 9 and not hasattr(model, "partial_fit"):
             return
         before = bits(X)
         found = outcome(calls[which])

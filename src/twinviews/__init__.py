@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from twinviews.active.error_forecast import forecast_error as forecast_error
+    from twinviews.active.label_sampling import label_probabilities as label_probabilities
     from twinviews.active.suggestion import suggest as suggest
     from twinviews.data_checks.data_finding import DataWarning as DataWarning
     from twinviews.data_checks.outside_sentences import OutsideWarning as OutsideWarning
@@ -57,6 +58,7 @@ _HOMES = {
     "OutsideWarning": "twinviews.data_checks.outside_sentences",
     "ShiftWarning": "twinviews.shift.covariate_shift",
     "suggest": "twinviews.active.suggestion",
+    "label_probabilities": "twinviews.active.label_sampling",
     "forecast_error": "twinviews.active.error_forecast",
     "save_model": "twinviews.model_files.files",
     "load_model": "twinviews.model_files.files",

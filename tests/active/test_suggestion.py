@@ -86,6 +86,7 @@ def test_files_and_memory_suggest_the_same_places(form, rule, regressor, frame, 
 def assert_same(found, expected):
     assert_array_equal(found.places, expected.places)
     assert_allclose(found.worth, expected.worth, rtol=1e-9)
+    assert_array_equal(found.how, expected.how)
 
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
@@ -170,10 +171,10 @@ def test_the_rule_uncertainty_takes_the_most_uncertain_rows(regressor, classifie
     X = frame[NAMES].iloc[:550]
     p = classifier.predict_proba(X)
     expected = 1 - np.square(p).sum(axis=1)
-    found = suggest(classifier, X, 30, rule="uncertainty")
+    found = suggest(classifier, X, 30, rule="uncertainty", random_share=0)
     assert_array_equal(found.places, np.argsort(-expected)[:30])
     assert_allclose(found.worth, np.sort(expected)[::-1][:30])
-    found = suggest(regressor, X, 30, rule="uncertainty")
+    found = suggest(regressor, X, 30, rule="uncertainty", random_share=0)
     assert_array_equal(found.places, np.argsort(-uncertainty(regressor, X))[:30])
 
 
@@ -217,7 +218,7 @@ def test_suggestions_lie_where_there_is_no_label_yet(name):
     y = np.where((np.arange(400) < 60) & (X[:, 0] < 1), np.sin(X[:, 0]), np.nan)
     model = make(name).fit(X, y)
     for seed in range(5):
-        found = suggest(model, X, 3, y=y, handful=20, random_state=seed).rows.ravel()
+        found = suggest(model, X, 3, y=y, handful=20, random_share=0, random_state=seed).rows.ravel()
         assert (found > 1).all()
         assert np.abs(np.subtract.outer(found, found))[np.triu_indices(3, 1)].min() > 0.1
 
@@ -225,8 +226,8 @@ def test_suggestions_lie_where_there_is_no_label_yet(name):
 def test_earlier_picks_resolve_uncertainty(classifier, frame):
     """The most uncertain rows lie side by side; the others do not, though each is worth less."""
     X = frame[NAMES].iloc[:550]
-    alike = suggest(classifier, X, 10, rule="uncertainty")
-    apart = suggest(classifier, X, 10, handful=550)
+    alike = suggest(classifier, X, 10, rule="uncertainty", random_share=0)
+    apart = suggest(classifier, X, 10, handful=550, random_share=0)
     assert apart.places[0] == alike.places[0]
     assert apart.worth.sum() < alike.worth.sum()
     assert apart.worth[1:].max() < apart.worth[0]
@@ -253,6 +254,70 @@ def digit_errors(seed):
         more[places] = y[places]
         errors.append(1 - make("XNVClassifier", n_components=60).fit(X, more).score(rest, truth))
     return errors
+
+
+# --- rows drawn at random ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("share", [0, 0.1, 0.25, 1 / 3, 0.8, 1])
+def test_a_share_of_the_rows_is_drawn_at_random(share, regressor, frame):
+    X = frame[NAMES].iloc[:550]
+    found = suggest(regressor, X, 60, random_share=share, random_state=0)
+    assert set(found.how) <= {"random", "suggested"}
+    drawn = np.cumsum(found.how == "random")
+    assert abs(drawn[-1] - 60 * share) < 1
+    # Whoever labels only the first rows has about that share, too.
+    assert (np.abs(drawn - share * np.arange(1, 61)) <= 1.5).all()
+
+
+def test_single_rows_are_drawn_at_random_one_time_in_four(regressor, frame):
+    left = frame[NAMES].iloc[:550]
+    how = []
+    for _ in range(40):
+        found = suggest(regressor, left, random_state=0)
+        how += found.how.tolist()
+        left = left.drop(left.index[found.places])
+    assert [how[i : i + 4].count("random") for i in range(0, 40, 4)] == [1] * 10
+
+
+def test_random_rows_depend_neither_on_the_rule_nor_on_the_model(regressor, classifier, frame):
+    X = frame[NAMES]
+    by_rule = [suggest(regressor, X, 20, rule=rule, random_state=0) for rule in RULES[:2]]
+    of_another = suggest(classifier, X, 20, random_state=0)
+    drawn = [found.places[found.how == "random"].tolist() for found in (*by_rule, of_another)]
+    assert drawn[0] == drawn[1] == drawn[2]
+    assert len(drawn[0]) == 5
+    every = suggest(regressor, X, 20, rule="random", random_state=0)
+    assert every.how.tolist() == ["random"] * 20
+    assert every.places[:5].tolist() == drawn[0]
+
+
+def test_each_row_without_a_label_is_drawn_alike_after_any_suggestions(regressor, frame):
+    """Also if a loop gives the same seed again, and the hard rows of the first call are gone."""
+    X = frame[NAMES].iloc[:60]
+    counts = np.zeros(60)
+    for seed in range(400):
+        first = suggest(regressor, X, 20, rule="uncertainty", random_share=0, random_state=seed)
+        left = np.setdiff1d(np.arange(60), first.places)
+        second = suggest(regressor, X.iloc[left], 8, random_share=0.5, random_state=seed)
+        counts[left[second.places[second.how == "random"]]] += 1
+    drawn = counts[counts > 0]  # the rule takes the same rows every time
+    assert len(drawn) == 40
+    assert chisquare(drawn).pvalue > 0.01
+
+
+def test_copies_of_a_row_count_when_rows_are_drawn_at_random(regressor, frame):
+    rows = np.repeat([3, 4, 5, 6], [1, 2, 3, 4])
+    X = frame[NAMES].iloc[rows]
+    drawn = [suggest(regressor, X, rule="random", random_state=i).places[0] for i in range(1000)]
+    counts = np.bincount(rows[drawn], minlength=7)[3:]
+    assert chisquare(counts, [100, 200, 300, 400]).pvalue > 0.01
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.01, np.nan, "half", True])
+def test_a_share_that_is_none_is_refused(share, regressor, frame):
+    with pytest.raises(ValueError, match=r"random_share=.* must be a number from 0 to 1"):
+        suggest(regressor, frame[NAMES], 3, random_share=share)
 
 
 # --- every model ------------------------------------------------------------------------------------
@@ -290,7 +355,7 @@ def test_an_ensemble_has_an_uncertainty_of_its_own(table):
     # The deviation to expect is made of the noise and of what committees without some labels disagree.
     spread = np.square(model.predict(X, return_std=True)[1]) / model.loo_error_ - 1
     assert_allclose(uncertainty(model, X), spread, rtol=1e-6)
-    found = suggest(model, X, 3, y=y, rule="uncertainty")
+    found = suggest(model, X, 3, y=y, rule="uncertainty", random_share=0)
     free = np.flatnonzero(np.isnan(y))
     assert_array_equal(found.places, free[np.argsort(-spread[free])[:3]])
     assert len(suggest(model, X, 3, y=y).places) == 3
@@ -392,7 +457,7 @@ def test_kernel_ridge_is_uncertain_far_from_its_labels():
     X = rng.uniform(-3, 3, size=(400, 1))
     y = np.where((np.arange(400) < 60) & (X[:, 0] < 0), np.sin(X[:, 0]), np.nan)
     model = KRRRegressor(sigma=0.2, ridge=1e-3).fit(X, y)
-    found = suggest(model, X, 5, y=y, handful=400, random_state=0)
+    found = suggest(model, X, 5, y=y, handful=400, random_share=0, random_state=0)
     assert (found.rows > 0.3).all()
 
 

@@ -51,11 +51,11 @@ def model(rows):
 
 def test_a_function_and_a_registered_name_suggest_the_same(model, rows, rules):
     register_rule("most variance", most_variance)
-    found = suggest(model, rows, 5, rule=most_variance, random_state=0)
-    by_name = suggest(model, rows, 5, rule="most variance", random_state=0)
+    found = suggest(model, rows, 5, rule=most_variance, random_state=0, random_share=0)
+    by_name = suggest(model, rows, 5, rule="most variance", random_state=0, random_share=0)
     assert_array_equal(found.places, by_name.places)
     # Without an ensemble, the uncertainty of a number is this variance.
-    expected = suggest(model, rows, 5, rule="uncertainty")
+    expected = suggest(model, rows, 5, rule="uncertainty", random_share=0)
     assert_array_equal(found.places, expected.places)
     np.testing.assert_allclose(found.worth, expected.worth)
     with pytest.raises(ValueError, match="a rule 'most variance' already"):
@@ -117,10 +117,10 @@ def test_a_rule_of_an_installed_package_is_found_by_name(tmp_path, model, rows, 
     group = "[twinviews.acquisition_rules]\nnearest to zero = my_rules:nearest_to_zero\n"
     (metadata / "entry_points.txt").write_text(group)
     monkeypatch.syspath_prepend(tmp_path)
-    found = suggest(model, rows, 3, rule="nearest to zero")
+    found = suggest(model, rows, 3, rule="nearest to zero", random_share=0)
     assert set(found.places) <= set(np.argsort(np.square(rows).sum(axis=1))[:20].tolist())
     with pytest.raises(ValueError, match=r"rule='nearest' must be one of .*random, nearest to zero"):
-        suggest(model, rows, 3, rule="nearest")
+        suggest(model, rows, 3, rule="nearest", random_share=0)
     sys.modules.pop("my_rules")
 
 
@@ -137,7 +137,7 @@ def test_a_rule_of_an_installed_package_is_found_by_name(tmp_path, model, rows, 
 )
 def test_a_rule_that_returns_nonsense_is_told(choice, message, model, rows):
     with pytest.raises(ValueError, match=message):
-        suggest(model, rows, 2, rule=lambda candidates, k, rng: choice)
+        suggest(model, rows, 2, rule=lambda candidates, k, rng: choice, random_share=0)
 
 
 def test_a_rule_may_want_the_most_uncertain_rows_of_a_large_table(model, monkeypatch):
@@ -148,9 +148,9 @@ def test_a_rule_may_want_the_most_uncertain_rows_of_a_large_table(model, monkeyp
         kept.append(candidates)
         return np.arange(k), candidates.uncertainty[:k]
 
-    found = suggest(model, rows, 5, rule=AcquisitionRule(keep, most_uncertain=True))
-    assert_array_equal(found.places, suggest(model, rows, 5, rule="uncertainty").places)
-    suggest(model, rows, 5, rule=keep, random_state=0)
+    found = suggest(model, rows, 5, rule=AcquisitionRule(keep, most_uncertain=True), random_share=0)
+    assert_array_equal(found.places, suggest(model, rows, 5, rule="uncertainty", random_share=0).places)
+    suggest(model, rows, 5, rule=keep, random_state=0, random_share=0)
     assert kept[0].uncertainty.min() > np.median(kept[1].uncertainty)
 
 

@@ -51,6 +51,8 @@ class AcquisitionRule:
     most_uncertain: bool = False
     # For each row to be chosen, of numbers and of classes; None for thousands in all.
     handfuls: tuple[int, int] | None = None
+    # Whether it takes any row: what it chooses is then drawn at random.
+    at_random: bool = False
 
     def n_candidates(self, k: int, is_classification: bool) -> int:
         """How many random rows are enough to choose k of them."""
@@ -142,7 +144,7 @@ def _choose_at_random(candidates: Candidates, k: int, rng: np.random.Generator) 
 _RULES = {
     DEFAULT_RULE: handful_rule(),
     "uncertainty": AcquisitionRule(_choose_most_uncertain, most_uncertain=True),
-    "random": AcquisitionRule(_choose_at_random),
+    "random": AcquisitionRule(_choose_at_random, at_random=True),
 }
 
 

@@ -1,11 +1,10 @@
-"""Which rows to label next: candidates from one pass over any table, and the choice of a rule."""
+"""Which rows to label next: the choice of a rule, and rows drawn at random, from any table."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
 from numbers import Integral
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -22,24 +21,28 @@ from twinviews.active.acquisition import (
     find_rule,
     handful_rule,
 )
+from twinviews.active.label_sampling import RANDOM_SHARE, check_share, n_at_random
+from twinviews.active.row_pool import RowPool, RowPoolOf, Shortlist, scaled_batch
 from twinviews.estimators._checks import seed_from
-from twinviews.estimators._table_methods import numbers_of
-from twinviews.method.landmarks import row_priorities
-from twinviews.passes.targets import as_array, missing_labels
+from twinviews.passes.targets import as_array
 from twinviews.tables import ArrayTable, Block
 from twinviews.tables.base import Table
 from twinviews.tables.engines import Wanted, engine_of, is_table, open_table
 
 # More candidates than a handful for each row would only be drawn again.
 _LEAST_CANDIDATES, _MOST_CANDIDATES = 2000, 8000
+# Distinct rows from which those at random are drawn, for each of them and at the least: copies count,
+# and a row with many may come before others of smaller priority.
+_FOR_EACH_AT_RANDOM, _LEAST_AT_RANDOM = 10, 1000
 
 
 class Suggestions(NamedTuple):
-    """Rows worth a label, the most useful first."""
+    """Rows worth a label, the most useful first, and rows drawn at random among them."""
 
     places: np.ndarray  # (k,) which rows, from 0 in the order of the table (of its partitions)
-    worth: np.ndarray  # (k,) the rule's score: the uncertainty that earlier picks do not resolve
+    worth: np.ndarray  # (k,) the rule's score; of a row drawn at random, its uncertainty
     rows: Any  # the rows themselves, as the table has them: an array, a frame or a pyarrow.Table
+    how: np.ndarray  # (k,) "suggested" by the rule, or drawn at "random"
 
 
 def suggest(
@@ -52,14 +55,20 @@ def suggest(
     keep: Sequence[str] | None = None,
     rule: str | ChooseRows | AcquisitionRule = DEFAULT_RULE,
     handful: int | None = None,
+    random_share: float = RANDOM_SHARE,
     random_state: Any = None,
     strategy: str | None = None,
 ) -> Suggestions:
-    """The k rows worth labeling next.
+    """The k rows to label next: most of them those worth the most, and a share drawn at random.
 
     A row scores higher when the model is uncertain about it and earlier picks do not already resolve
     that uncertainty, so no two rows of a batch are alike. Each row is the best of a handful of random
     rows: a region is chosen more often than it occurs, but outliers do not take over.
+
+    Suggested rows are no sample of the table, so no error of the table can be estimated from them. Of
+    the rows that come back a quarter is therefore drawn at random, and ``how`` tells which. Keep it
+    with the labels: :func:`label_probabilities` makes of it what ``fit`` needs to tell errors and
+    intervals that hold for all rows.
 
     Parameters
     ----------
@@ -84,6 +93,10 @@ def suggest(
     handful : int, optional
         For "best of handfuls": of how many random rows the best is taken; by default 5 for numbers and
         50 for classes.
+    random_share : float, default=0.25
+        The share of the k rows that is drawn at random from all rows without a label, whatever the
+        rule. In calls for one row after the other it is one call in four. 0 for suggestions only;
+        nothing then tells how good the model is on other rows.
     random_state : int, RandomState or None, default=None
         Seed. The same seed and rows give the same suggestions, in whatever order the rows come.
     strategy : str, optional
@@ -103,9 +116,11 @@ def suggest(
     >>> X = rng.uniform(-3, 3, size=(1000, 1))
     >>> y = np.where((np.arange(1000) < 40) & (X[:, 0] < 1), np.sin(X[:, 0]), np.nan)
     >>> model = XNVRegressor(members=None, random_state=0).fit(X, y)
-    >>> found = suggest(model, X, 3, y=y, random_state=0)
-    >>> found.rows.ravel().round(1)  # where there is no label yet, and apart
-    array([2.8, 2.1, 1.5])
+    >>> found = suggest(model, X, 4, y=y, random_state=1)
+    >>> found.rows.ravel().round(1)  # where there is no label yet, and apart; then any row
+    array([ 1.7,  2. ,  2.9, -0.1])
+    >>> found.how.tolist()
+    ['suggested', 'suggested', 'suggested', 'random']
     """
     check_is_fitted(model)
     _check_count("k", k)
@@ -114,30 +129,68 @@ def suggest(
     rule = rule if strategy is None else strategy
     in_blocks = _is_table(rows)
     _check_options(in_blocks, y, target, keep)
+    share = check_share("random_share", random_share)
     wanted, k, seed = find_rule(rule), int(k), seed_from(random_state)
     if handful is not None and rule == DEFAULT_RULE:
         wanted = handful_rule(int(handful))
-    enough = min(wanted.n_candidates(k, is_classifier(model)), _MOST_CANDIDATES)
-    shortlist_of = _ShortlistOf(model, max(_LEAST_CANDIDATES, enough, k), seed, wanted.most_uncertain)
+    pool_of = _pool_of(model, wanted, k, seed)
     with one_blas_thread(look=False):
         if in_blocks:
             kept = model._input_names() if keep is None else _names(keep)
-            found = _shortlist(_open(model, rows, kept, _names(target)), shortlist_of)
-            X = _scaled_batch(model, found.rows.combine_chunks().to_batches()[0])
+            pool = _pool(_open(model, rows, kept, _names(target)), pool_of)
         else:
             scaled = model._prepared(rows)
-            found = _shortlist(_in_memory(model, scaled, y), shortlist_of)
-            X = scaled[found.places]
+            pool = _pool(_in_memory(model, scaled, y), pool_of)
+
+        def numbers(some: Shortlist) -> Any:
+            if not in_blocks:
+                return scaled[some.places]
+            return scaled_batch(model, some.rows.combine_chunks().to_batches()[0])
+
+        share = 1.0 if wanted.at_random else share
+        found, worth, how = _choose(model, pool, numbers, wanted, k, share, seed)
+    if in_blocks:
+        return Suggestions(found.places, worth, found.rows.select(kept), how)
+    if sparse.issparse(rows):  # not every format can be asked for some of its rows
+        rows = rows.tocsr()
+    return Suggestions(found.places, worth, _safe_indexing(rows, found.places), how)
+
+
+def _pool_of(model: Any, rule: AcquisitionRule, k: int, seed: int) -> RowPoolOf:
+    enough = min(rule.n_candidates(k, is_classifier(model)), _MOST_CANDIDATES)
+    n_candidates = max(_LEAST_CANDIDATES, enough, 2 * k)  # some of which may be drawn at random
+    n_random = max(_LEAST_AT_RANDOM, _FOR_EACH_AT_RANDOM * k)
+    return RowPoolOf(model, n_candidates, n_random, seed, rule.most_uncertain)
+
+
+def _choose(
+    model: Any,
+    pool: RowPool,
+    numbers: Callable[[Shortlist], Any],
+    rule: AcquisitionRule,
+    k: int,
+    share: float,
+    seed: int,
+) -> tuple[Shortlist, np.ndarray, np.ndarray]:
+    """The rows in the order to be labeled, their scores, and how each was chosen."""
+    k = min(k, pool.n_free)
+    drawn = pool.at_random.drawn(n_at_random(k, pool.n_free, share))
+    left = pool.candidates.take(np.flatnonzero(~np.isin(pool.candidates.places, drawn.places)))
+    wanted = min(k - len(drawn.places), len(left.places))
+    chosen, scores = left.take(np.empty(0, np.intp)), np.empty(0)
+    if wanted:
+        X = numbers(left)
         candidates = Candidates(
             X, model._row_uncertainty(X), model._uncertain_directions(X), is_classifier(model)
         )
-        chosen, scores = wanted(candidates, k, np.random.default_rng(seed))
-    places = found.places[chosen]
-    if in_blocks:
-        return Suggestions(places, scores, found.rows.select(kept).take(chosen))
-    if sparse.issparse(rows):  # not every format can be asked for some of its rows
-        rows = rows.tocsr()
-    return Suggestions(places, scores, _safe_indexing(rows, places))
+        best, scores = rule(candidates, wanted, np.random.default_rng(seed))
+        chosen = left.take(best)
+    if not len(drawn.places):
+        return chosen, scores, np.full(len(scores), "suggested", dtype=object)
+    order = _spread(len(scores), len(drawn.places))
+    worth = np.concatenate([scores, model._row_uncertainty(numbers(drawn))])[order]
+    how = np.where(order < len(scores), "suggested", "random").astype(object)
+    return chosen.followed_by(drawn).take(order), worth, how
 
 
 def _check_count(name: str, value: Any) -> None:
@@ -190,83 +243,22 @@ def _in_memory(model: Any, X: Any, y: Any) -> Table:
     return ArrayTable(Block(X, y, None), n_threads=model.n_threads, progress=model.progress)
 
 
-def _scaled_batch(model: Any, batch: Any) -> Any:
-    """Rows of an Arrow record batch as numbers, on the scale of the fit."""
-    return model._scaled(numbers_of(model, batch))
-
-
-@dataclass(frozen=True)
-class Shortlist:
-    """The ``size`` rows of smallest key among those seen, no two of them equal."""
-
-    size: int
-    n_rows: int  # seen, labeled or not: places count on from there
-    keys: np.ndarray  # (m,) increasing
-    priorities: np.ndarray  # (m,) equal for equal rows
-    places: np.ndarray  # (m,)
-    rows: Any  # pyarrow.Table of m rows; None in memory, where places are enough
-
-    def merge(self, other: Self) -> Self:
-        """The shortlist of both, the rows of ``other`` counted after those of this one."""
-        both = type(self)(
-            self.size,
-            self.n_rows + other.n_rows,
-            np.concatenate([self.keys, other.keys]),
-            np.concatenate([self.priorities, other.priorities]),
-            np.concatenate([self.places, other.places + self.n_rows]),
-            None if self.rows is None else _stack_tables(self.rows, other.rows),
-        )
-        return both.shortened()
-
-    def shortened(self) -> Self:
-        """The smallest keys, equal rows once."""
-        _, distinct = np.unique(self.priorities, return_index=True)
-        order = np.lexsort((self.priorities[distinct], self.keys[distinct]))
-        best = distinct[order[: self.size]]
-        return replace(
-            self,
-            keys=self.keys[best],
-            priorities=self.priorities[best],
-            places=self.places[best],
-            rows=None if self.rows is None else self.rows.take(best),
-        )
-
-
-@dataclass(frozen=True)
-class _ShortlistOf:
-    """A function from the rows of a block to their shortlist: random rows, or the most uncertain."""
-
-    model: Any
-    size: int
-    seed: int
-    most_uncertain: bool
-
-    def __call__(self, block: Block) -> Shortlist:
-        rows, Y = block.X, block.Y
-        free = np.arange(rows.shape[0])
-        if Y is not None:
-            free = np.flatnonzero(missing_labels(Y, self.model.missing_label).all(axis=1))
-        is_batch = hasattr(rows, "schema")
-        some = rows.take(free) if is_batch else rows[free]
-        keys, priorities = np.empty(0), np.empty(0, np.uint64)
-        if len(free):
-            X = _scaled_batch(self.model, some) if is_batch else some
-            priorities = row_priorities(X, self.seed)
-            uncertain = self.most_uncertain
-            keys = -self.model._row_uncertainty(X) if uncertain else priorities.astype(np.float64)
-        raw = _stack_tables(some) if is_batch else None
-        return Shortlist(self.size, rows.shape[0], keys, priorities, free, raw).shortened()
-
-
-def _stack_tables(*parts: Any) -> Any:
-    """Tables and record batches, one under the other."""
-    import pyarrow as pa
-
-    return pa.concat_tables([pa.table(part) for part in parts])
-
-
-def _shortlist(table: Table, shortlist_of: _ShortlistOf) -> Shortlist:
-    found = table.fold(shortlist_of)
-    if len(found.places) == 0:
+def _pool(table: Table, pool_of: RowPoolOf) -> RowPool:
+    found = table.fold(pool_of)
+    if found.n_free == 0:
         raise ValueError(f"All {found.n_rows:,} rows have a label already. Give rows that have none.")
     return found
+
+
+def _spread(n_chosen: int, n_drawn: int) -> np.ndarray:
+    """The order in which to label: the last of each few rows is one of those drawn at random.
+
+    Whoever labels only the first rows keeps the share. Numbers from ``n_chosen`` are those drawn.
+    """
+    k = n_chosen + n_drawn
+    order = np.empty(k, dtype=np.intp)
+    is_drawn = np.zeros(k, dtype=bool)
+    is_drawn[[-(-(one + 1) * k // n_drawn) - 1 for one in range(n_drawn)]] = True
+    order[is_drawn] = np.arange(n_chosen, k)
+    order[~is_drawn] = np.arange(n_chosen)
+    return order
