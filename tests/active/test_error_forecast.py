@@ -13,7 +13,13 @@ from sklearn.metrics import mean_squared_error
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
 from conftest import CLASSIFIERS, REGRESSORS, make
-from twinviews import KRRRegressor, XNVClassifier, XNVRegressor, forecast_error
+from twinviews import (
+    KRRRegressor,
+    XNVClassifier,
+    XNVRegressor,
+    forecast_error,
+    label_probabilities,
+)
 from twinviews.active.learning_curve import forecast, mean_loss, share_wrong
 from twinviews.active.model_view import views_alone
 
@@ -117,6 +123,40 @@ def test_only_rows_drawn_at_random_are_judged(regressor, classifier, table, kind
     assert everything.curve == forecast_error(regressor, X, y).curve
     wrong = (tenth_by_tenth(classifier, X, k) != k)[random].astype(float)
     assert_allclose(forecast_error(classifier, X, k, random=random).now, share_wrong(wrong))
+
+
+def test_losses_are_weighted_by_one_over_the_probability(regressor, classifier, table, kinds):
+    X, y, k = table.X[:N], table.y[:N], kinds[:N]
+    how = np.where(np.random.default_rng(0).random(N) < 0.3, "random", "suggested")
+    p = label_probabilities(how, 1200)
+    weight = (1 / p) / (1 / p).sum()
+    squares = np.square(tenth_by_tenth(regressor, X, y).astype(float) - y)
+    found = forecast_error(regressor, X, y, label_probability=p)
+    assert_allclose(found.now, mean_loss(squares, weight).root(), rtol=1e-9)
+    assert found.now.value == pytest.approx(np.sqrt(weight @ squares))
+    spread = weight @ np.square(y - weight @ y)
+    assert found.baseline == pytest.approx(np.sqrt(spread))
+    wrong = (tenth_by_tenth(classifier, X, k) != k).astype(float)
+    found = forecast_error(classifier, X, k, label_probability=p)
+    assert_allclose(found.now, share_wrong(wrong, weight), rtol=1e-9)
+    assert found.baseline == pytest.approx(1 - max(weight[k == one].sum() for one in set(k)))
+
+
+def test_equal_probabilities_change_nothing(regressor, table):
+    X, y = table.X[:N], table.y[:N]
+    found = forecast_error(regressor, X, y, label_probability=np.full(N, 0.01))
+    assert found.curve == forecast_error(regressor, X, y).curve
+
+
+def test_the_rows_drawn_at_random_decide_in_a_large_table(regressor, table):
+    """Each suggested row stands for one of a million, so it is as if only the others were judged."""
+    X, y = table.X[:N], table.y[:N]
+    random = np.random.default_rng(0).random(N) < 0.4
+    p = label_probabilities(np.where(random, "random", "suggested"), 10**9)
+    found = forecast_error(regressor, X, y, more=[20], label_probability=p)
+    expected = forecast_error(regressor, X, y, more=[20], random=random)
+    assert_allclose(found.curve, expected.curve, rtol=1e-5)
+    assert found.promised[0].value == pytest.approx(expected.promised[0].value, rel=1e-5)
 
 
 def test_the_promise_is_the_forecast_of_the_same_losses(regressor, table):
@@ -245,6 +285,9 @@ def test_the_curve_begins_where_there_are_two_classes(classifier, table, kinds):
         (40, {"more": 10}, "more=10 must be whole numbers of at least 1"),
         (40, {"more": [1.5]}, r"more=\[1\.5\] must be whole numbers"),
         (40, {"random": [True, False]}, "random has 2 entries and there are 40 rows"),
+        (40, {"label_probability": [1.0]}, r"label_probability has shape \(1,\) and there are 40 rows"),
+        (40, {"label_probability": np.arange(40) / 9}, "holds 0. A probability is above 0"),
+        (40, {"label_probability": np.ones(40), "random": np.ones(40, bool)}, "Give one"),
     ],
 )
 def test_wrong_options_are_named(labels, options, message, regressor, table):

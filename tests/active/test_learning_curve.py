@@ -224,3 +224,22 @@ def test_a_forecast_of_a_share_is_no_surer_than_the_share_now():
         assert fall < 1
         assert found.lower <= fall * now.lower * (1 + 1e-9)
         assert found.upper >= fall * now.upper * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("estimate", [mean_loss, share_wrong])
+def test_weights_count_as_losses_do(estimate):
+    """Equal weights are none, and a loss of weight zero is not there."""
+    losses = np.array([1.0, 0, 0, 1, 0, 0, 1, 0])
+    assert_allclose(estimate(losses, np.full(8, 1 / 8)), estimate(losses))
+    some = np.array([1.0, 1, 0, 1, 1, 0, 1, 1]) / 6
+    assert_allclose(estimate(losses, some), estimate(losses[some > 0]))
+    wide = estimate(losses, np.array([3.0, 1, 1, 1, 1, 1, 1, 1]) / 10)
+    assert wide.upper > estimate(losses).upper  # as fewer losses tell less
+
+
+@pytest.mark.parametrize("squared", [True, False])
+def test_a_forecast_with_equal_weights_is_that_without(squared):
+    losses = (np.random.default_rng(0).random((7, 16)) < 0.4).astype(float)
+    more = np.array([10, 100])
+    found = forecast(SIZES, losses, more, np.full(16, 1 / 16), squared=squared)
+    assert_allclose(found, forecast(SIZES, losses, more, squared=squared))

@@ -37,7 +37,13 @@ class ErrorForecast(NamedTuple):
 
 
 def forecast_error(
-    model: Any, X: Any, y: Any, more: Sequence[int] = (10, 50, 100), *, random: Any = None
+    model: Any,
+    X: Any,
+    y: Any,
+    more: Sequence[int] = (10, 50, 100),
+    *,
+    label_probability: Any = None,
+    random: Any = None,
 ) -> ErrorForecast:
     """The error on new rows, how it fell as labels were added, and what more labels would gain.
 
@@ -46,9 +52,11 @@ def forecast_error(
     without it (tenfold cross-validation), give the curve; a power law through the curve, resampled with
     it, gives the forecast. For a model with an ensemble the curve is that of its views, multiplied by
     the ratio of both errors on all labels: that takes half a second instead of minutes. It ends at the
-    model's own ``cv_error_`` and ``cv_error_interval_``, unless some labels are of rows that were not
-    drawn at random. If rows were suggested, the error is biased upwards: leaving a row out opens a gap
-    that the suggestions had closed.
+    model's own ``cv_error_`` and ``cv_error_interval_``, unless ``random`` excludes labels.
+
+    If rows were suggested, give the probabilities of all labels, to ``fit`` and here. The error then is
+    that of all rows of the table. It is biased upwards a little: leaving a row out opens a gap that the
+    suggestions had closed.
 
     Parameters
     ----------
@@ -59,9 +67,12 @@ def forecast_error(
     y : array-like of shape (n_labels,)
     more : sequence of int, default=(10, 50, 100)
         How many more labels to look ahead to.
+    label_probability : array-like of shape (n_labels,), optional
+        The probability with which each row was given its label, as in ``fit``;
+        :func:`label_probabilities` has it for rows that were suggested. Losses are weighted by
+        1 / probability. By default all count alike.
     random : array-like of bool of shape (n_labels,), optional
-        Which rows were drawn at random. Only these are evaluated: rows that were chosen because the
-        model was uncertain are harder than others. By default all are.
+        Instead of probabilities, which rows were drawn at random: only these are evaluated.
 
     Returns
     -------
@@ -84,7 +95,7 @@ def forecast_error(
     >>> model.relabel(X[:200], y[:200]).cv_error_  # what it came to
     0.342...
     """
-    X, y, judged = _labeled_rows(model, X, y, random)
+    X, y, judged, weight = _labeled_rows(model, X, y, random, label_probability)
     more_labels = np.asarray(more)
     if more_labels.ndim != 1 or more_labels.dtype.kind not in "iu" or (more_labels < 1).any():
         raise ValueError(f"more={more!r} must be whole numbers of at least 1, such as [10, 50].")
@@ -94,20 +105,23 @@ def forecast_error(
         views = views_alone(model)
         losses = np.array([_losses(views, X, y, size, judged) for size in sizes])
         told = _told_by_the_model(model, len(y)) if len(judged) == len(y) else None
-        theirs = views.relabel(X, y).loo_error_ if told is None else losses[-1].mean()
+        of_views = float(np.average(losses[-1], weights=weight))
+        theirs = views.relabel(X, y).loo_error_ if told is None else of_views
         ratio = _error_ratio(model, theirs, len(y))
     estimate = share_wrong if classes else mean_loss
-    curve = [_error(estimate(row), ratio, classes) for row in losses]
-    ahead = forecast(sizes, losses, more_labels, squared=not classes)
+    curve = [_error(estimate(row, weight), ratio, classes) for row in losses]
+    ahead = forecast(sizes, losses, more_labels, weight, squared=not classes)
     promised = [_error(one, ratio, classes) for one in ahead]
     if told is not None:
         curve[-1] = told
         promised = [Estimate(*np.minimum(one, [told.value, told.value, np.inf])) for one in promised]
-    return ErrorForecast(sizes, curve, more_labels, promised, _baseline(y, judged, classes))
+    return ErrorForecast(sizes, curve, more_labels, promised, _baseline(y[judged], weight, classes))
 
 
-def _labeled_rows(model: Any, X: Any, y: Any, random: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-    """The rows that have a label, their labels, and which of them are evaluated; checked."""
+def _labeled_rows(
+    model: Any, X: Any, y: Any, random: Any, label_probability: Any
+) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]:
+    """The rows that have a label, their labels, which are evaluated and with which weights; checked."""
     check_is_fitted(model)
     model._as_numbers(X)  # raises an error for rows unlike those of the fit
     y = as_array(y)
@@ -122,6 +136,11 @@ def _labeled_rows(model: Any, X: Any, y: Any, random: Any) -> tuple[Any, np.ndar
     known = np.flatnonzero(~missing_labels(y.reshape(-1, 1), model.missing_label)[:, 0])
     if sparse.issparse(X):  # not every format can be asked for some of its rows
         X = X.tocsr()
+    weight = None
+    if label_probability is not None:
+        if random is not None:
+            raise ValueError("random and label_probability both say which labels count. Give one.")
+        weight = _weights(label_probability, len(y), known)
     X, y = _safe_indexing(X, known), y[known]
     judged = np.flatnonzero(at_random[known])
     if len(judged) < LEAST_JUDGED or len(y) < LEAST_LABELS:
@@ -129,7 +148,26 @@ def _labeled_rows(model: Any, X: Any, y: Any, random: Any) -> tuple[Any, np.ndar
             f"{len(y)} labels, {len(judged)} of them of rows drawn at random, are too few to judge by. "
             f"Label {LEAST_LABELS} rows, at least {LEAST_JUDGED} of them at random."
         )
-    return X, y, judged
+    return X, y, judged, weight
+
+
+def _weights(label_probability: Any, n_rows: int, known: np.ndarray) -> np.ndarray | None:
+    """(labels,) weights that sum to one; None if all are equal."""
+    given = np.asarray(label_probability, dtype=np.float64)
+    if given.shape != (n_rows,):
+        raise ValueError(
+            f"label_probability has shape {given.shape} and there are {n_rows} rows. Give one each."
+        )
+    p = given[known]
+    if not ((p > 0) & (p <= 1)).all():
+        wrong = p[~((p > 0) & (p <= 1))][0]
+        raise ValueError(
+            f"label_probability holds {wrong:g}. A probability is above 0 and at most 1: use "
+            f"label_probabilities."
+        )
+    if len(p) == 0 or np.ptp(p) == 0:
+        return None
+    return (1 / p) / (1 / p).sum()
 
 
 def _sizes(y: np.ndarray, classes: bool) -> np.ndarray:
@@ -199,8 +237,12 @@ def _error(loss: Estimate, ratio: float, classes: bool) -> Estimate:
     return Estimate(*(part * ratio for part in loss)).root()
 
 
-def _baseline(y: np.ndarray, judged: np.ndarray, classes: bool) -> float:
+def _baseline(y: np.ndarray, weight: np.ndarray | None, classes: bool) -> float:
+    """The error of always predicting the mean, or the most frequent class."""
     if not classes:
-        return float(np.std(y[judged].astype(np.float64)))
-    _, counts = np.unique(y[judged].astype(str), return_counts=True)
-    return float(1 - counts.max() / len(judged))
+        numbers = y.astype(np.float64)
+        mean = np.average(numbers, weights=weight)
+        return float(np.sqrt(np.average(np.square(numbers - mean), weights=weight)))
+    _, codes = np.unique(y.astype(str), return_inverse=True)
+    shares = np.bincount(codes, weight) / (len(y) if weight is None else 1.0)
+    return float(1 - shares.max())

@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import beta, t
 
+from twinviews.method.error_estimate import effective_number
+
 CONFIDENCE = 0.9
 # From slower than the rate for pure noise to the rate for a smooth truth.
 EXPONENTS = np.array([0.25, 0.5, 0.75, 1.0, 1.5])
@@ -35,22 +37,33 @@ class Estimate(NamedTuple):
         return Estimate(*(float(np.sqrt(part)) for part in self))
 
 
-def mean_loss(losses: np.ndarray, *, confidence: float = CONFIDENCE) -> Estimate:
-    """The mean of squared errors of rows drawn at random.
+def mean_loss(
+    losses: np.ndarray, weight: np.ndarray | None = None, *, confidence: float = CONFIDENCE
+) -> Estimate:
+    """The mean of squared errors of rows drawn at random, or with weights that make up for it.
 
-    The interval is Student's, on the logarithm, so that its lower end is above zero.
+    Weights sum to one. The interval is Student's, on the logarithm: its lower end is above zero.
     """
-    j, mean = len(losses), float(losses.mean())
+    j, mean = _effective(losses, weight), float(np.average(losses, weights=weight))
     if j < 2 or mean == 0:
         return Estimate(mean, 0.0, np.inf if j < 2 else 0.0)
-    error = losses.std(ddof=1) * np.sqrt(_DEPENDENCE_SQUARED / j)
+    variance = float(np.average(np.square(losses - mean), weights=weight)) * j / (j - 1)
+    error = np.sqrt(variance * _DEPENDENCE_SQUARED / j)
     reach = float(t.ppf((1 + confidence) / 2, j - 1)) * error / mean
     return Estimate(mean, mean * float(np.exp(-reach)), mean * float(np.exp(reach)))
 
 
-def share_wrong(losses: np.ndarray, *, confidence: float = CONFIDENCE) -> Estimate:
+def _effective(losses: np.ndarray, weight: np.ndarray | None) -> float:
+    """How many losses of equal weight would tell as much."""
+    return float(len(losses)) if weight is None else effective_number(weight)
+
+
+def share_wrong(
+    losses: np.ndarray, weight: np.ndarray | None = None, *, confidence: float = CONFIDENCE
+) -> Estimate:
     """The share of ones among zeros and ones, with Jeffreys' interval, which is wide even at zero."""
-    share, j = float(losses.mean()), len(losses) / _DEPENDENCE
+    share, j = float(np.average(losses, weights=weight)), _effective(losses, weight) / _DEPENDENCE
+    share = min(share, 1.0)  # a sum of weights may round to more
     tail = (1 - confidence) / 2
     lower, upper = beta.ppf([tail, 1 - tail], share * j + 0.5, (1 - share) * j + 0.5)
     return Estimate(share, min(share, float(lower)), max(share, float(upper)))
@@ -87,21 +100,24 @@ def forecast(
     n: np.ndarray,
     losses: np.ndarray,
     more: np.ndarray,
+    weight: np.ndarray | None = None,
     *,
     squared: bool,
     confidence: float = CONFIDENCE,
 ) -> list[Estimate]:
     """The mean loss to expect with more labels than the last fit had.
 
-    n (sizes,) are numbers of labels and losses (sizes, j) those of the fits on j rows drawn at random:
-    squared errors, or zeros and ones. The forecast is the last mean loss times the relative fall of the
-    power law from there.
+    n (sizes,) are numbers of labels and losses (sizes, j) those of the fits on j rows drawn at random,
+    or with weights (j,): squared errors, or zeros and ones. The forecast is the last mean loss times
+    the relative fall of the power law from there.
     """
     rng = np.random.default_rng(0)  # the same losses, the same forecast
     j = losses.shape[1]
-    independent = max(2, j // (_DEPENDENCE_SQUARED if squared else _DEPENDENCE))
-    drawn = rng.multinomial(independent, np.full(j, 1 / j), size=_RESAMPLED) / independent
-    curves = np.vstack([losses.mean(axis=1), drawn @ losses.T])
+    dependence = _DEPENDENCE_SQUARED if squared else _DEPENDENCE
+    independent = max(2, int(_effective(losses[0], weight) // dependence))
+    chance = np.full(j, 1 / j) if weight is None else weight
+    drawn = rng.multinomial(independent, chance, size=_RESAMPLED) / independent
+    curves = np.vstack([np.average(losses, axis=1, weights=weight), drawn @ losses.T])
     fitted = power_law(n, curves, np.concatenate([n[-1:], n[-1] + more]))
     start = np.where(fitted[:, :1] > 0, fitted[:, :1], 1.0)
     fall = np.where(fitted[:, :1] > 0, fitted[:, 1:] / start, 1.0)
@@ -109,7 +125,7 @@ def forecast(
     tail = (1 - confidence) / 2
     lower, upper = np.quantile(values[1:], [tail, 1 - tail], axis=0)
     if not squared:  # with no error in the data no resample has one, which may be luck
-        now = share_wrong(losses[-1], confidence=confidence)
+        now = share_wrong(losses[-1], weight, confidence=confidence)
         lower, upper = np.minimum(lower, fall[0] * now.lower), np.maximum(upper, fall[0] * now.upper)
     return [
         Estimate(float(value), min(float(value), float(low)), max(float(value), float(high)))
