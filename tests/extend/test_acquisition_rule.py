@@ -79,7 +79,7 @@ def test_the_page_suggests_what_the_rule_chooses(tmp_path, rows, rules, monkeypa
             self._X, self._done = X, done
 
         def request(self, job):
-            self._done(job.target, fit_fully(job.task, self._X, job.labels))
+            self._done(job.target, fit_fully(job.task, self._X, job.labels, job.n_rows))
 
         def close(self):
             pass

@@ -16,6 +16,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from label_sessions import HOSTILE
+from twinviews import forecast_error, label_probabilities
 from twinviews.evaluation.told_error import told_error
 from twinviews.labeling import candidate_rows as candidates_module
 from twinviews.labeling import session as session_module
@@ -39,7 +40,7 @@ class AtOnce:
         self._X, self._done = X, done
 
     def request(self, job):
-        self._done(job.target, fit_fully(job.task, self._X, job.labels))
+        self._done(job.target, fit_fully(job.task, self._X, job.labels, job.n_rows))
 
     def close(self):
         pass
@@ -148,17 +149,17 @@ def test_rows_beyond_the_sample_come_in_the_end(most, tmp_path, at_once, monkeyp
         assert session.next_card("size") is None
 
 
-def test_first_all_rows_are_random_and_then_one_in_five(session, monkeypatch):
+def test_first_all_rows_are_random_and_then_one_in_four(session, monkeypatch):
     monkeypatch.setattr(target_module, "_REFIT_AFTER", 1000)  # one full fit is enough
     first = label(session, 25)
     assert {card.origin for card in first} == {"random"}
     assert {card.reason for card in first} == {"drawn at random, as the first rows are"}
     ahead = Counter(card.origin for card in session.batch("size", 20))
-    assert ahead == {"random": 4, "suggested": 16}
+    assert ahead == {"random": 5, "suggested": 15}
     later = label(session, 25)
     origins = np.array([card.origin for card in later])
-    assert_array_equal(np.flatnonzero(origins == "random"), [4, 9, 14, 19, 24])
-    assert "one row in 5" in later[4].reason
+    assert_array_equal(np.flatnonzero(origins == "random"), [3, 7, 11, 15, 19, 23])
+    assert "one row in 4" in later[3].reason
     assert "model" in later[0].reason or "unlike" in later[0].reason
     labels = session._targets["size"].labels
     assert_array_equal(labels.rows, [card.row for card in first + later])
@@ -459,9 +460,22 @@ def test_the_error_has_the_name_it_has_elsewhere_and_says_on_which_labels_it_is_
     assert (now.error, now.lower, now.upper) == (fit.model.cv_error_, *fit.model.cv_error_interval_)
     assert told_error(fit.model).words().startswith(now.words)
     label(session, 10)
-    n_random = int(session._targets["size"].labels.random.sum())
-    assert n_random < 35
-    assert f"; its error is estimated on the {n_random} drawn at random" in session.state("size").model
+    n_suggested = int((session._targets["size"].labels.origin == "suggested").sum())
+    assert n_suggested > 0
+    assert (
+        f"in its error {n_suggested} suggested or chosen rows stand for themselves"
+        in session.state("size").model
+    )
+
+
+def test_the_error_is_that_of_the_whole_table(session):
+    label(session, 40)
+    state = session._targets["size"]
+    fit, labels = state.model.full_fit, state._fitted
+    probability = label_probabilities(labels.origin, N)
+    found = forecast_error(fit.model, labels.X, labels.y, label_probability=probability)
+    assert fit.forecast.curve == found.curve
+    assert np.ptp(probability) > 0
 
 
 def test_a_slip_that_was_learned_from_is_forgotten_at_once(session):
@@ -685,7 +699,7 @@ from twinviews.labeling.live_model import RowLabels
 X = np.random.default_rng(0).normal(size=(20_000, 60))
 fitting = FittingProcess(X, lambda *_: print("done", flush=True))
 labels = RowLabels(np.arange(2000), X[:2000], X[:2000, 0], np.full(2000, "random", object))
-fitting.request(FitJob("y", "regression", labels, 0))
+fitting.request(FitJob("y", "regression", labels, 20_000, 0))
 print("requested", flush=True)
 input()
 """
@@ -712,12 +726,21 @@ def test_every_export_works_after_the_one_before_was_sent_and_deleted(session):
         out.parent.rmdir()
 
 
-def test_labels_from_elsewhere_are_judged_only_until_rows_drawn_at_random_are_there(session):
+def test_labels_from_elsewhere_count_as_those_of_rows_drawn_at_random(session):
     label(session, 30)
     labels = session._targets["size"].labels
-    assert labels.judged.tolist() == labels.random.tolist()
-    mixed = np.where(np.arange(30) < 4, "random", "imported").astype(object)
-    assert labels._replace(origin=mixed).judged.all()
+    assert labels.sampled.tolist() == labels.random.tolist()
+    words = ["random", "imported", "suggested", "chosen"] * 5
+    mixed = labels._replace(origin=np.array(words, dtype=object))
+    assert mixed.sampled.tolist() == [True, True, False, False] * 5
+
+
+def test_the_rule_random_draws_at_random(tmp_path, at_once):
+    table = pa.table(columns())
+    reading = Reading("homes.csv", ds.dataset(table), (), table.num_rows)
+    with LabelingSession(reading, "homes.csv", tmp_path / "l", [SIZE], rule="random") as session:
+        cards = label(session, 35)
+    assert {(card.origin, card.reason) for card in cards} == {("random", "drawn at random")}
 
 
 def test_a_row_that_is_corrected_stays_what_it_was_drawn_as(session):

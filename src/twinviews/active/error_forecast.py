@@ -12,6 +12,7 @@ from sklearn.utils import _safe_indexing, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from twinviews._system.threads import one_blas_thread
+from twinviews.active.label_sampling import takes_probability
 from twinviews.active.learning_curve import LEAST_JUDGED, Estimate, forecast, mean_loss, share_wrong
 from twinviews.active.model_view import views_alone
 from twinviews.passes.targets import as_array, missing_labels
@@ -104,7 +105,9 @@ def forecast_error(
         sizes = _sizes(y, classes)
         views = views_alone(model)
         losses = np.array([_losses(views, X, y, size, judged) for size in sizes])
-        told = _told_by_the_model(model, len(y)) if len(judged) == len(y) else None
+        told = None
+        if len(judged) == len(y) and (weight is None or takes_probability(model)):
+            told = _told_by_the_model(model, len(y))
         of_views = float(np.average(losses[-1], weights=weight))
         theirs = views.relabel(X, y).loo_error_ if told is None else of_views
         ratio = _error_ratio(model, theirs, len(y))

@@ -26,6 +26,7 @@ class FitJob(NamedTuple):
     target: str
     task: Task
     labels: RowLabels
+    n_rows: int  # of the whole table
     seed: int
 
 
@@ -82,7 +83,7 @@ def _work(pipe: Connection, X: np.ndarray) -> None:
         while True:
             job: FitJob = pipe.recv()
             try:
-                outcome: FullFit | str = fit_fully(job.task, X, job.labels, job.seed)
+                outcome: FullFit | str = fit_fully(job.task, X, job.labels, job.n_rows, job.seed)
             except Exception as error:  # the page goes on, and shows it
                 outcome = str(error) if isinstance(error, ValueError) else repr(error)
             pipe.send(outcome)

@@ -12,6 +12,7 @@ import numpy as np
 from twinviews import DataWarning, XNVClassifier, XNVRegressor, forecast_error
 from twinviews.active.acquisition import AcquisitionRule, Candidates
 from twinviews.active.error_forecast import LEAST_LABELS, ErrorForecast
+from twinviews.active.label_sampling import label_probabilities, of_the_sample, probability_for
 from twinviews.active.learning_curve import LEAST_JUDGED
 from twinviews.active.model_view import uncertain_directions, uncertainty, views_alone
 from twinviews.labeling.entries import Task
@@ -36,15 +37,9 @@ class RowLabels(NamedTuple):
         return self.origin == "random"
 
     @property
-    def judged(self) -> np.ndarray:
-        """(n,) bool: rows on which the error is estimated.
-
-        Those drawn at random; while these are too few, imported labels too.
-        """
-        random = self.random
-        if random.sum() >= LEAST_JUDGED:
-            return random
-        return random | (self.origin == "imported")
+    def sampled(self) -> np.ndarray:
+        """(n,) bool: labels that stand for other rows, too: of rows drawn at random, and imported."""
+        return of_the_sample(self.origin)
 
     @property
     def n_labels(self) -> int:
@@ -68,25 +63,28 @@ class FullFit:
     model: Any  # the default estimator, with its ensemble
     views: Any  # the same without, which relabels in milliseconds
     uncertainty: np.ndarray  # (m,) of each candidate
-    forecast: ErrorForecast | None  # None if too few rows are drawn at random
+    forecast: ErrorForecast | None  # None if too few labels stand for other rows
 
 
-def fit_fully(task: Task, X: np.ndarray, labels: RowLabels, seed: int = 0) -> FullFit:
-    """A fit to the labels and all candidate rows X, and an estimate of its error."""
+def fit_fully(task: Task, X: np.ndarray, labels: RowLabels, n_rows: int, seed: int = 0) -> FullFit:
+    """A fit to the labels and candidate rows X of a table of n_rows, and an estimate of its error."""
     kind = XNVRegressor if task == "regression" else XNVClassifier
     model = kind(scale="standard", random_state=seed, progress=False, n_threads=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # labels change while people enter them
-        model.fit(labels.X, labels.y, X_unlabeled=X)
+        probability = label_probabilities(labels.origin, n_rows)
+        known = probability_for(model, probability)
+        model.fit(labels.X, labels.y, X_unlabeled=X, **known)
     views = views_alone(model).relabel(labels.X, labels.y)
-    return FullFit(labels.n_labels, model, views, uncertainty(model, X), _forecast(model, labels))
+    told = _forecast(model, labels, probability)
+    return FullFit(labels.n_labels, model, views, uncertainty(model, X), told)
 
 
-def _forecast(model: Any, labels: RowLabels) -> ErrorForecast | None:
-    if labels.judged.sum() < LEAST_JUDGED:
+def _forecast(model: Any, labels: RowLabels, probability: np.ndarray) -> ErrorForecast | None:
+    if labels.sampled.sum() < LEAST_JUDGED:
         return None
     more = sorted({max(5, round(share * labels.n_labels / 5) * 5) for share in _AHEAD})
-    found = forecast_error(model, labels.X, labels.y, more, random=labels.judged)
+    found = forecast_error(model, labels.X, labels.y, more, label_probability=probability)
     # The square of a label such as 1e200, typed by mistake, is infinite.
     return found if np.isfinite([*found.curve, *found.promised]).all() else None
 

@@ -245,7 +245,8 @@ class LabelingSession:
             return
         for name, state in self._targets.items():
             if state.fit_is_due():
-                self._fitting.request(FitJob(name, state.target.task, state.begin_fit(), self._seed))
+                labels, n_rows = state.begin_fit(), self._table.n_rows
+                self._fitting.request(FitJob(name, state.target.task, labels, n_rows, self._seed))
                 return
 
     def _finish_fit(self, target: str, outcome: FullFit | str) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from twinviews.active.acquisition import AcquisitionRule
-from twinviews.active.learning_curve import LEAST_JUDGED
+from twinviews.active.label_sampling import RANDOM_SHARE
 from twinviews.evaluation.told_error import told_estimate
 from twinviews.labeling.candidate_rows import CandidateRows
 from twinviews.labeling.entries import Answer, Event, LabelTarget, Origin, Task, plain_label
@@ -17,10 +17,10 @@ from twinviews.labeling.live_model import LiveModel, RowLabels
 from twinviews.labeling.page_data import ErrorNow, Promise
 from twinviews.labeling.table_copy import TableCopy, table_labels
 
-# The first labels are of rows drawn at random; from then on one row in five is, so that the error can
+# The first labels are of rows drawn at random; from then on one row in four is, so that the error can
 # always be estimated.
 FIRST_AT_RANDOM = 25
-ONE_IN = 5
+ONE_IN = round(1 / RANDOM_SHARE)
 # A new full fit is due after so many labels, or this share of the labels of the last one.
 _REFIT_AFTER, _REFIT_SHARE = 5, 0.1
 # The most labels in the table itself that the live model learns from.
@@ -53,6 +53,7 @@ class TargetState:
         self._table_labels = RowLabels(
             rows[some], candidates.encode(table.rows(rows[some])), values[some], origin
         )
+        self._rule = rule
         self.model = LiveModel(target.task, candidates.X, rule)
         self.labels = self._table_labels
 
@@ -136,7 +137,7 @@ class TargetState:
 
     def _due_at_random(self, k: int) -> int:
         """How many of the next k rows are drawn at random."""
-        if self._is_beginning:
+        if self._is_beginning or self._rule.at_random:
             return k
         later = self.labels.origin[FIRST_AT_RANDOM:]
         n_random, n_suggested = (later == "random").sum(), (later == "suggested").sum()
@@ -145,6 +146,8 @@ class TargetState:
     def reason(self, row: int, origin: Origin) -> str:
         """Why the page shows this row."""
         if origin == "random":
+            if self._rule.at_random:
+                return "drawn at random"
             if self._is_beginning:
                 return "drawn at random, as the first rows are"
             return f"drawn at random, as one row in {ONE_IN} is, to estimate the error"
@@ -221,11 +224,14 @@ class TargetState:
         return f"{status}; a full fit is running" if busy else status
 
     def _judged_in_words(self) -> str:
-        """On which labels the error is estimated, if not on all."""
-        n_random, n = int(self.labels.random.sum()), self.labels.n_labels
-        if n_random < LEAST_JUDGED:
-            return "; its error is estimated on imported labels until more rows are drawn at random"
-        return f"; its error is estimated on the {n_random:,} drawn at random" if n_random < n else ""
+        """On which labels the error is estimated, if not on all alike."""
+        n_sampled, n = int(self.labels.sampled.sum()), self.labels.n_labels
+        if n_sampled == n:
+            return ""
+        return (
+            f"; in its error {n - n_sampled:,} suggested or chosen rows stand for themselves, and "
+            f"{n_sampled:,} random ones for all others"
+        )
 
 
 def _promise_text(more: int, now: float, then: float, task: Task) -> str:
