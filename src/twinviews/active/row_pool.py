@@ -101,7 +101,7 @@ class RowPoolOf:
     most_uncertain: bool  # candidates are the most uncertain rows instead of random ones
 
     def __call__(self, block: Block) -> RowPool:
-        rows, Y, *_ = block
+        rows, Y = block.X, block.Y
         free = np.arange(rows.shape[0])
         if Y is not None:
             free = np.flatnonzero(missing_labels(Y, self.model.missing_label).all(axis=1))

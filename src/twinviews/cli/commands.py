@@ -85,6 +85,7 @@ def _print(lines: Iterable[str]) -> None:
 Examples:
   twinviews fit prices.csv --target price -o prices.twinviews
   twinviews fit lab.xlsx --target result --unlabeled all.parquet -o lab.twinviews
+  twinviews fit lab.csv --target result --labels lab.csv.labels.sqlite -o lab.twinviews
   zcat big.csv.gz | twinviews fit - --target class --kind zip=category -o model.twinviews
 """,
 )
@@ -98,6 +99,12 @@ Examples:
     multiple=True,
     metavar="TABLE",
     help="More rows without labels, with the same columns; repeatable.",
+)
+@click.option(
+    "--labels",
+    type=_FILE,
+    metavar="FILE",
+    help="Labels from the page, as `twinviews label` keeps them: TABLE.labels.sqlite.",
 )
 @click.option(
     "--task", type=_TASK, help="Numbers or classes to predict; by default found out from the column."

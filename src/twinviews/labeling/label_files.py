@@ -6,7 +6,7 @@ import io
 import math
 import re
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -69,15 +69,21 @@ def export_table(store: LabelStore, table: TableCopy, out: Path) -> int:
     The ending of ``out`` decides on the format. The table's own labels stay where nobody has answered.
     """
     targets = store.targets()
+    schema = schema_with_labels(table, targets)
+    return write(labeled_batches(store, table, targets, schema), schema, out)
+
+
+def schema_with_labels(table: TableCopy, targets: Sequence[LabelTarget]) -> pa.Schema:
+    """The columns of the table, and one for each target."""
     types = {field.name: field.type for field in table.schema}
     types |= {target.name: label_type(target) for target in targets}
-    schema = pa.schema(list(types.items()))
-    return write(_with_labels(store, table, targets, schema), schema, out)
+    return pa.schema(list(types.items()))
 
 
-def _with_labels(
-    store: LabelStore, table: TableCopy, targets: tuple[LabelTarget, ...], schema: pa.Schema
+def labeled_batches(
+    store: LabelStore, table: TableCopy, targets: Sequence[LabelTarget], schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
+    """All rows in their order, with the labels of the store, else those of the table."""
     answers = {target.name: store.answers(target.name) for target in targets}
     labels = {
         name: {row: one.entry.value for row, one in events.items() if one.entry.answer == "label"}

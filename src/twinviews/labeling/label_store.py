@@ -200,6 +200,16 @@ class LabelStore:
             changed |= set(left)
         return sorted(changed)
 
+    def check_unchanged(self, table: TableCopy) -> None:
+        """Raise an error if labeled rows are no longer what they were."""
+        if changed := self.changed_rows(table):
+            others = f", nor are {len(changed) - 1} others" if len(changed) > 1 else ""
+            raise ValueError(
+                f"Row {changed[0] + 1} of {self.table.name} is not the one that was labeled{others}: "
+                f"the table has changed since. Bring the old one back, or name another file of labels "
+                f"with --labels."
+            )
+
     def version(self) -> int:
         """The number of the last event, whoever added it; 0 if there is none."""
         return last_event(self._database)

@@ -61,7 +61,7 @@ class LabelingSession:
             opened.callback(self._end_fitting)
             for target in targets:
                 self._add(target)
-            self._check_unchanged()
+            self._store.check_unchanged(self._table)
             self._distributions = ColumnDistributions(self._table)
             self._prepare_targets()
             self._opened = opened.pop_all()
@@ -69,15 +69,6 @@ class LabelingSession:
     def _add(self, target: LabelTarget) -> None:
         table_labels(self._table, target)  # refuses a column that cannot be this target
         self._store.add_target(target)
-
-    def _check_unchanged(self) -> None:
-        changed = self._store.changed_rows(self._table)
-        if changed:
-            raise ValueError(
-                f"Row {changed[0] + 1} of {self._name} is not the one that was labeled"
-                f"{f', nor are {len(changed) - 1} others' if len(changed) > 1 else ''}: the table has "
-                f"changed since. Bring the old one back, or name another file of labels with --labels."
-            )
 
     def _prepare_targets(self) -> None:
         """Candidates, states and a fitting process for the targets that there are."""

@@ -18,6 +18,8 @@ from twinviews.cli.errors import say
 from twinviews.data_checks import Finding
 from twinviews.encoding.sources import open_like
 from twinviews.evaluation.told_error import ToldError, told_error
+from twinviews.labeling.labeled_table import LabeledTable, with_labels
+from twinviews.labeling.store_format import label_file
 from twinviews.reading import Reading, ReadingOptions, columnar_copy, read
 
 
@@ -27,6 +29,7 @@ def fit_model(
     output: Path,
     *,
     unlabeled: Sequence[str],
+    labels: Path | None,
     task: Task | None,
     report: Path | None,
     quick: bool,
@@ -42,7 +45,14 @@ def fit_model(
     options = ReadingOptions(**reading)
     found = read(table, options)
     say(str(found))
-    found = columnar_copy(found)  # the target, the columns, landmarks and moments: four passes
+    labeled = None if labels is None else _labels_of_the_page(found, labels, target)
+    if labeled is None:
+        _mention_labels(table)
+        found = columnar_copy(found)  # the target, the columns, landmarks and moments: four passes
+    else:
+        _check_said_once(strata, label_probability)
+        found, task = labeled.reading, task or labeled.target.task
+        label_probability = labeled.probability
     if target not in found.dataset.schema.names:
         target = target.strip()  # as names of columns are
     with found.plain_errors():
@@ -59,21 +69,12 @@ def fit_model(
     _ask(goal.questions(), task_is_given=task is not None)
     columns = _columns_to_use(found, [target, label_probability], options.kinds)
     with found.plain_errors(), _questions_of_the_fit() as questions:
-        model = _estimator(goal.task, quick, seed).fit_table(
-            found,
-            target=target,
-            columns=columns,
-            encode=True,
-            reading=options,
-            unlabeled=more or None,
-            strata=strata,
-            label_probability=label_probability,
-        )
+        how = {"strata": strata, "label_probability": label_probability}
+        rows = {"columns": columns, "unlabeled": more or None}
+        model = _estimator(goal.task, quick, seed)
+        model.fit_table(found, target=target, encode=True, reading=options, **rows, **how)
     _ask(questions)
-    say(_columns_in_words(model))
-    told = told_error(model)
-    say(f"Error to expect: {told.words()}{_without_a_model(told, goal)}.")
-    _ask([] if model.shift_ is None else model.shift_.findings())
+    told = _tell(model, goal)
     about = {**model.about_, "error": told.as_dict()}
     save_model(model, output, about=about)
     say(f"Wrote {output} ({output.stat().st_size / 1e3:,.0f} kB).")
@@ -85,11 +86,18 @@ def fit_model(
         "model": str(output),
         "report": None if report is None else str(report),
         **about,
+        **_facts_of(model),
+        "how": None if labeled is None else dict(labeled.how),
+        "guesses": [str(guess) for guess in found.guesses],
+    }
+
+
+def _facts_of(model: Any) -> dict[str, Any]:
+    return {
         "n_labeled": model.n_labeled_,
         "n_unlabeled": model.n_unlabeled_,
         "shift": None if model.shift_ is None else model.shift_.as_dict(),
         "columns": columns_of(model),
-        "guesses": [str(guess) for guess in found.guesses],
     }
 
 
@@ -150,6 +158,38 @@ def _estimator(task: Task, quick: bool, seed: int) -> Any:
     kind = XNVRegressor if task == "regression" else XNVClassifier
     alone: dict[str, Any] = {"members": None, "scale": "standard"} if quick else {}
     return kind(random_state=seed, progress=True, **alone)
+
+
+def _tell(model: Any, goal: Target) -> ToldError:
+    """Say which columns were used, the error to expect, and whether labels are like all rows."""
+    say(_columns_in_words(model))
+    told = told_error(model)
+    say(f"Error to expect: {told.words()}{_without_a_model(told, goal)}.")
+    _ask([] if model.shift_ is None else model.shift_.findings())
+    return told
+
+
+def _labels_of_the_page(found: Reading, labels: Path, target: str) -> LabeledTable:
+    labeled = with_labels(found, labels, target)
+    say(f"{labels}: {labeled.words()}")
+    return labeled
+
+
+def _check_said_once(strata: str | None, label_probability: str | None) -> None:
+    given = strata or label_probability
+    if given:
+        option = "--strata" if strata else "--label-probability"
+        raise ValueError(
+            f"{option} {given} says how labels were given, and so does the file of --labels. Leave out "
+            f"one of them."
+        )
+
+
+def _mention_labels(table: str) -> None:
+    """Say that there are labels of the page beside the table, which are not used."""
+    file = label_file(Path(table))
+    if table != "-" and file.is_file():
+        say(f"Labels of the page are beside the table and not used here; --labels {file} uses them.")
 
 
 def _columns_to_use(found: Reading, apart: Sequence[str | None], kinds: Mapping[str, str]) -> list[str]:

@@ -1,0 +1,99 @@
+"""A table with the labels of its label file, for a fit: each label, and how its row was chosen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from twinviews.active.label_sampling import label_probabilities
+from twinviews.labeling.entries import LabelTarget
+from twinviews.labeling.label_files import labeled_batches, schema_with_labels
+from twinviews.labeling.label_store import LabelStore
+from twinviews.labeling.store_format import TableIdentity
+from twinviews.labeling.table_copy import TableCopy, table_labels
+from twinviews.reading import Reading
+from twinviews.reading.copies import typed_copy
+
+_WORDS = {
+    "random": "drawn at random",
+    "suggested": "suggested",
+    "chosen": "chosen by a person",
+    "imported": "imported",
+    "given": "of the table itself",
+}
+
+
+@dataclass(frozen=True)
+class LabeledTable:
+    """A table whose target has all labels, and a column with the probability of each."""
+
+    reading: Reading
+    target: LabelTarget
+    probability: str  # name of the column; 1 in rows without a label
+    how: Counter[str]  # how many labels came about in which way
+
+    def words(self) -> str:
+        """How labels came about, for a person."""
+        found = [f"{self.how[one]:,} {words}" for one, words in _WORDS.items() if self.how[one]]
+        return f"{self.target.name}: {self.how.total():,} labels; {', '.join(found) or 'none'}"
+
+
+def with_labels(reading: Reading, path: Path, target: str) -> LabeledTable:
+    """The table with the labels of a label file, which stay where they are.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is not a label file, of another table, or has no such target.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no file {str(path)!r}. Check the path")
+    with TableCopy(reading) as table:
+        identity = TableIdentity(reading.source, table.n_rows, tuple(table.schema.names))
+        with LabelStore(path, identity) as store:
+            wanted = store.target(target)
+            store.check_unchanged(table)
+            how = _how_of_rows(store, table, wanted)
+            schema = schema_with_labels(table, [wanted])
+            probability = _new_name("label_probability", schema.names)
+            batches = _with_probabilities(
+                labeled_batches(store, table, [wanted], schema), how, table.n_rows, probability
+            )
+            dataset = typed_copy(batches, schema.append(pa.field(probability, pa.float64())))
+    with_all = replace(reading, dataset=dataset, n_rows=identity.n_rows)
+    return LabeledTable(with_all, wanted, probability, Counter(how.values()))
+
+
+def _how_of_rows(store: LabelStore, table: TableCopy, target: LabelTarget) -> dict[int, str]:
+    """For each labeled row, how it was chosen; "given" if the table itself has the label."""
+    rows, _ = table_labels(table, target)
+    how = dict.fromkeys(rows.tolist(), "given")
+    for row, event in store.answers(target.name).items():
+        if event.entry.answer == "label":
+            how[row] = event.entry.origin
+    return how
+
+
+def _new_name(name: str, taken: list[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _with_probabilities(
+    batches: Iterator[pa.RecordBatch], how: dict[int, str], n_rows: int, name: str
+) -> Iterator[pa.RecordBatch]:
+    known = np.ones(n_rows)
+    known[list(how)] = label_probabilities(list(how.values()), n_rows)
+    start = 0
+    for batch in batches:
+        end = start + batch.num_rows
+        yield batch.append_column(name, pa.array(known[start:end]))
+        start = end
