@@ -61,6 +61,10 @@ class Shortlist:
             rows=None if self.rows is None else self.rows.take(some),
         )
 
+    def without(self, places: np.ndarray) -> Self:
+        """The others."""
+        return self.take(np.flatnonzero(~np.isin(self.places, places)))
+
     def drawn(self, k: int) -> Self:
         """k of the rows, each row of the table with the same chance, equal ones once.
 

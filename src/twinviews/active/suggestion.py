@@ -158,8 +158,8 @@ def suggest(
 
 def _pool_of(model: Any, rule: AcquisitionRule, k: int, seed: int) -> RowPoolOf:
     enough = min(rule.n_candidates(k, is_classifier(model)), _MOST_CANDIDATES)
-    n_candidates = max(_LEAST_CANDIDATES, enough, 2 * k)  # some of which may be drawn at random
-    n_random = max(_LEAST_AT_RANDOM, _FOR_EACH_AT_RANDOM * k)
+    n_candidates = max(_LEAST_CANDIDATES, enough, k)
+    n_random = max(_LEAST_AT_RANDOM, _FOR_EACH_AT_RANDOM * k)  # some of which the rule may choose
     return RowPoolOf(model, n_candidates, n_random, seed, rule.most_uncertain)
 
 
@@ -172,19 +172,21 @@ def _choose(
     share: float,
     seed: int,
 ) -> tuple[Shortlist, np.ndarray, np.ndarray]:
-    """The rows in the order to be labeled, their scores, and how each was chosen."""
+    """The rows in the order to be labeled, their scores, and how each was chosen.
+
+    Those at random come from the rows that the rule leaves: they stand for the rows without a label.
+    """
     k = min(k, pool.n_free)
-    drawn = pool.at_random.drawn(n_at_random(k, pool.n_free, share))
-    left = pool.candidates.take(np.flatnonzero(~np.isin(pool.candidates.places, drawn.places)))
-    wanted = min(k - len(drawn.places), len(left.places))
-    chosen, scores = left.take(np.empty(0, np.intp)), np.empty(0)
-    if wanted:
-        X = numbers(left)
+    n_random = n_at_random(k, pool.n_free, share)
+    chosen, scores = pool.candidates.take(np.empty(0, np.intp)), np.empty(0)
+    if k > n_random:
+        X = numbers(pool.candidates)
         candidates = Candidates(
             X, model._row_uncertainty(X), model._uncertain_directions(X), is_classifier(model)
         )
-        best, scores = rule(candidates, wanted, np.random.default_rng(seed))
-        chosen = left.take(best)
+        best, scores = rule(candidates, k - n_random, np.random.default_rng(seed))
+        chosen = pool.candidates.take(best)
+    drawn = pool.at_random.without(chosen.places).drawn(n_random)
     if not len(drawn.places):
         return chosen, scores, np.full(len(scores), "suggested", dtype=object)
     order = _spread(len(scores), len(drawn.places))
