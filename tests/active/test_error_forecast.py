@@ -286,7 +286,11 @@ def test_the_curve_begins_where_there_are_two_classes(classifier, table, kinds):
         (40, {"more": [1.5]}, r"more=\[1\.5\] must be whole numbers"),
         (40, {"random": [True, False]}, "random has 2 entries and there are 40 rows"),
         (40, {"label_probability": [1.0]}, r"label_probability has shape \(1,\) and there are 40 rows"),
-        (40, {"label_probability": np.arange(40) / 9}, "holds 0. A probability is above 0"),
+        (
+            40,
+            {"label_probability": np.arange(40) / 9},
+            "label_probability is 0 for a row that has a label",
+        ),
         (40, {"label_probability": np.ones(40), "random": np.ones(40, bool)}, "Give one"),
     ],
 )

@@ -12,9 +12,9 @@ from sklearn.utils import _safe_indexing, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from twinviews._system.threads import one_blas_thread
-from twinviews.active.label_sampling import takes_probability
 from twinviews.active.learning_curve import LEAST_JUDGED, Estimate, forecast, mean_loss, share_wrong
 from twinviews.active.model_view import views_alone
+from twinviews.passes.strata import check_label_probability
 from twinviews.passes.targets import as_array, missing_labels
 
 # Points of the learning curve, and the fewest labels of a fit.
@@ -106,7 +106,7 @@ def forecast_error(
         views = views_alone(model)
         losses = np.array([_losses(views, X, y, size, judged) for size in sizes])
         told = None
-        if len(judged) == len(y) and (weight is None or takes_probability(model)):
+        if len(judged) == len(y) and (weight is None or _knows_weights(model)):
             told = _told_by_the_model(model, len(y))
         of_views = float(np.average(losses[-1], weights=weight))
         theirs = views.relabel(X, y).loo_error_ if told is None else of_views
@@ -162,12 +162,7 @@ def _weights(label_probability: Any, n_rows: int, known: np.ndarray) -> np.ndarr
             f"label_probability has shape {given.shape} and there are {n_rows} rows. Give one each."
         )
     p = given[known]
-    if not ((p > 0) & (p <= 1)).all():
-        wrong = p[~((p > 0) & (p <= 1))][0]
-        raise ValueError(
-            f"label_probability holds {wrong:g}. A probability is above 0 and at most 1: use "
-            f"label_probabilities."
-        )
+    check_label_probability(p)
     if len(p) == 0 or np.ptp(p) == 0:
         return None
     return (1 / p) / (1 / p).sum()
@@ -212,6 +207,11 @@ def _predict(views: Any, X: Any, y: np.ndarray, seen: np.ndarray, unseen: np.nda
         return np.full(len(unseen), y[seen[0]], dtype=object)
     views.relabel(_safe_indexing(X, seen), y[seen])
     return views.predict(_safe_indexing(X, unseen))
+
+
+def _knows_weights(model: Any) -> bool:
+    """Whether labels had weights when the model was judged, too."""
+    return all(problem.importance is not None for problem in model._solution.problems)
 
 
 def _told_by_the_model(model: Any, n: int) -> Estimate | None:

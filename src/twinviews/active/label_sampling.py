@@ -17,7 +17,6 @@ from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils.validation import has_fit_parameter
 
 How = Literal["random", "suggested", "chosen", "given"]
 # Of the rows asked, the share that is drawn at random.
@@ -89,16 +88,6 @@ def n_at_random(k: int, n_free: int, share: float) -> int:
     kept: with a quarter, one call in four.
     """
     return floor(n_free * share) - floor((n_free - k) * share)
-
-
-def probability_for(model: Any, label_probability: np.ndarray) -> dict[str, np.ndarray]:
-    """The option of ``fit`` with which a model learns how its labels came about."""
-    return {"label_probability": label_probability} if takes_probability(model) else {}
-
-
-def takes_probability(model: Any) -> bool:
-    """Whether ``fit`` of the model weighs labels by their probabilities."""
-    return has_fit_parameter(model, "label_probability")
 
 
 def check_share(name: str, share: Any) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from twinviews import DataWarning, XNVClassifier, XNVRegressor, forecast_error
 from twinviews.active.acquisition import AcquisitionRule, Candidates
 from twinviews.active.error_forecast import LEAST_LABELS, ErrorForecast
-from twinviews.active.label_sampling import label_probabilities, of_the_sample, probability_for
+from twinviews.active.label_sampling import label_probabilities, of_the_sample
 from twinviews.active.learning_curve import LEAST_JUDGED
 from twinviews.active.model_view import uncertain_directions, uncertainty, views_alone
 from twinviews.labeling.entries import Task
@@ -73,8 +73,7 @@ def fit_fully(task: Task, X: np.ndarray, labels: RowLabels, n_rows: int, seed: i
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # labels change while people enter them
         probability = label_probabilities(labels.origin, n_rows)
-        known = probability_for(model, probability)
-        model.fit(labels.X, labels.y, X_unlabeled=X, **known)
+        model.fit(labels.X, labels.y, X_unlabeled=X, label_probability=probability)
     views = views_alone(model).relabel(labels.X, labels.y)
     told = _forecast(model, labels, probability)
     return FullFit(labels.n_labels, model, views, uncertainty(model, X), told)
