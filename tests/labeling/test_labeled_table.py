@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from numpy.testing import assert_allclose, assert_array_equal
 
-from twinviews import label_probabilities, load_model
+from twinviews import XNVRegressor, label_probabilities, load_model
 from twinviews.cli import main
 from twinviews.labeling.entries import Entry, LabelTarget
 from twinviews.labeling.label_store import LabelStore
@@ -89,8 +89,15 @@ def test_fit_uses_the_labels_of_the_page(homes, rows, tmp_path):
     assert facts["how"] == {"random": 30, "suggested": 40, "chosen": 5, "imported": 5, "given": 10}
     assert [column["name"] for column in facts["columns"]] == ["a", "b"]
     assert "90 labels; 30 drawn at random, 40 suggested" in done.stderr
-    fitted = load_model(model)
-    assert np.corrcoef(fitted.predict(rows[["a", "b"]]), rows["a"])[0, 1] > 0.98
+    known = np.r_[0:80, N - 10 : N]
+    y, p = np.full(N, np.nan), np.ones(N)
+    y[known] = rows["price"][known]
+    p[known] = label_probabilities([*ORIGINS, *["given"] * 10], N)
+    by_hand = XNVRegressor(members=None, scale="standard", random_state=0)
+    by_hand.fit(rows[["a", "b"]], y, label_probability=p)
+    assert load_model(model).cv_error_ == pytest.approx(by_hand.cv_error_, rel=1e-6)
+    without = by_hand.fit(rows[["a", "b"]], y)
+    assert abs(load_model(model).cv_error_ / without.cv_error_ - 1) > 1e-3
 
 
 def test_a_target_that_the_table_does_not_have_is_that_of_the_page(tmp_path, rows):
@@ -118,5 +125,7 @@ def test_labels_that_do_not_belong_to_the_table_are_refused(homes, rows, tmp_pat
     rows.assign(a=rows["a"] + 1).to_csv(other, index=False)
     done = run("fit", other, "--target", "price", *options, code=3)
     assert "is not the one that was labeled" in done.stderr
+    done = run("fit", homes, "--target", "price", *options, "--strata", "a", code=3)
+    assert "--strata a says how labels were given, and so does the file of --labels" in done.stderr
     done = run("fit", homes, "--target", "price", "--labels", "none", *options[2:], code=4)
     assert "There is no file 'none'" in done.stderr

@@ -56,8 +56,8 @@ def forecast_error(
     model's own ``cv_error_`` and ``cv_error_interval_``, unless ``random`` excludes labels.
 
     If rows were suggested, give the probabilities of all labels, to ``fit`` and here. The error then is
-    that of all rows of the table. It is biased upwards a little: leaving a row out opens a gap that the
-    suggestions had closed.
+    that of all rows of the table. It is biased upwards, mostly for classes: leaving a row out opens a
+    gap that the suggestions had closed.
 
     Parameters
     ----------

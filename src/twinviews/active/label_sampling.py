@@ -7,6 +7,10 @@ labeled and stands for itself only, and all the other rows, of which the random 
 With n_own labels of the first kind and n_random of the second in a table of N rows, a random label has
 the probability n_random / (N - n_own), and a mean with weights 1 / probability estimates the mean over
 all rows of the table, whatever the rule does.
+
+This holds for a number that each row has, such as the loss of a given model. A held-out loss is not
+quite one: later suggestions have avoided the labeled row, so it is harder to predict without its label
+than another row like it, and the mean is too large rather than too small.
 """
 
 from __future__ import annotations
