@@ -6,13 +6,14 @@ both, whether a value was missing. Each is kept so that parts merge into the who
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy import sparse
+
+from twinviews._system.text_hashes import text_hashes
 
 # A column with more levels than this has new ones in any new rows: nothing is claimed of it.
 MOST_LEVELS_SEEN = 10_000
@@ -100,7 +101,7 @@ class LevelsSeen:
     @classmethod
     def of(cls, rows_by_level: Mapping[str, int], *, complete: bool) -> Self:
         return cls._counted(
-            level_hashes(rows_by_level), np.array(list(rows_by_level.values()), np.int64), complete
+            text_hashes(rows_by_level), np.array(list(rows_by_level.values()), np.int64), complete
         )
 
     def merge(self, other: Self) -> Self:
@@ -121,20 +122,12 @@ class LevelsSeen:
 
     def unseen(self, levels: Iterable[str]) -> np.ndarray:
         """(levels,) which are not among those seen."""
-        return ~np.isin(level_hashes(levels), self.hashes)
+        return ~np.isin(text_hashes(levels), self.hashes)
 
     @property
     def rare_rows(self) -> int:
         """Rows whose level one other row has at the most."""
         return int(self.rows[self.rows <= 2].sum())
-
-
-def level_hashes(levels: Iterable[str]) -> np.ndarray:
-    """(levels,) uint64, the same on every machine; 7.0 is the level 7, as which it may be read."""
-    digests = (
-        hashlib.blake2b(level.removesuffix(".0").encode(), digest_size=8).digest() for level in levels
-    )
-    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from twinviews._system.text_hashes import text_hashes
 from twinviews._system.unchanged_files import SameFiles
-from twinviews.passes.input_profile import level_hashes
 from twinviews.reading import Reading, typed_copy
 from twinviews.reading.arrow_kinds import is_number
 from twinviews.tables.base import BLOCK_ROWS, Block, BlockTable
@@ -115,7 +115,7 @@ class Selection:
 def _hashes(column: pa.Array) -> np.ndarray:
     """(rows,) uint64 of each value as text; rows without a value have one of their own."""
     encoded = column.dictionary_encode()
-    hashes = level_hashes(str(value) for value in encoded.dictionary.to_pylist())
+    hashes = text_hashes(str(value) for value in encoded.dictionary.to_pylist())
     places = encoded.indices.fill_null(len(hashes)).to_numpy(zero_copy_only=False)
     return np.append(hashes, np.uint64(0))[places]
 
