@@ -3,6 +3,7 @@
     python benchmarks/interval_score.py --data FOLDER --output FOLDER --draws 5
     python benchmarks/interval_score.py --data FOLDER --output FOLDER --methods default    ours alone
     python benchmarks/interval_score.py --output FOLDER --report --against OTHER      of two versions
+    python benchmarks/interval_score.py --data FOLDER --output NEW --methods default --peers FOLDER
 
 The interval score (Winkler) of a row is the width of its interval, plus 2/0.1 of the distance by which
 the truth lies outside: only intervals that are narrow where they can be, and hold what they say, get
@@ -182,17 +183,22 @@ def main() -> None:
     parser.add_argument("--methods", choices=["all", "default", "peers"], default="all")
     parser.add_argument("--jobs", type=int, default=default_jobs())
     parser.add_argument("--against", type=Path, help="folder with the scores of another version")
+    parser.add_argument("--peers", type=Path, help="folder with the peers' scores, if it is another")
     parser.add_argument("--report", action="store_true", help="no more fits: what is there")
     options = parser.parse_args()
     with Scores(options.output / "scores.sqlite") as store:
         if not options.report:
             run(store, options)
         scores = all_scores(store, options.half)
-    before = []
-    if options.against is not None:
-        with Scores(options.against / "scores.sqlite") as other:
-            before = all_scores(other, options.half)
-    tell(scores, before)
+    scores += [one for one in scores_in(options.peers, options.half) if one.method != DEFAULT]
+    tell(scores, scores_in(options.against, options.half))
+
+
+def scores_in(folder: Path | None, half: str | None) -> list[Score]:
+    if folder is None:
+        return []
+    with Scores(folder / "scores.sqlite") as store:
+        return all_scores(store, half)
 
 
 def all_scores(store: Scores, half: str | None) -> list[Score]:

@@ -73,6 +73,7 @@ class SemiSupervisedEstimator(BaseEstimator):
     # What the last fit has learned.
     n_labeled_: int
     n_unlabeled_: int
+    n_left_out_: int  # rows without a label that the fit was told to leave out
     _encoder: Encoder | None = None  # of tables that hold more than numbers
     _profile: InputProfile | None = None  # what a fit on numbers has seen; None in older files
     _scaling: Scale | None
@@ -219,6 +220,7 @@ class SemiSupervisedEstimator(BaseEstimator):
                 table, first_pass = MappedTable(table, self._scaling), first_pass.scaled(self._scaling)
             problems = self._read_problems(first_pass.labeled, self._one_column)
             self.n_unlabeled_ = first_pass.n_rows - first_pass.labeled.count
+            self.n_left_out_ = 0
             ask_about_data(self, unscaled, y, rows)
             ask_about_strata(first_pass)
             problems = compare_labels(self, unscaled, problems)

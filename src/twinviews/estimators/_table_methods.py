@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from twinviews.estimators._all_or_nothing import all_or_nothing
 from twinviews.estimators._checks import AUTO, check_flag
+from twinviews.estimators._labeled_rows_alone import fit_labeled_rows_alone
 from twinviews.estimators._outside import (
     OUTSIDE,
     look_at,
@@ -45,6 +46,7 @@ def fit_table(
     target: str | Sequence[str],
     columns: Sequence[str] | None = None,
     unlabeled: Any = None,
+    without_unlabeled: bool = False,
     weight: str | None = None,
     label_probability: str | None = None,
     strata: str | None = None,
@@ -72,6 +74,10 @@ def fit_table(
         Input columns; by default all others.
     unlabeled : as source, or a list of such, optional
         More tables with the same input columns and no labels.
+    without_unlabeled : bool, default=False
+        Whether to leave rows without a label out: the model is then that of the labeled rows alone,
+        and ``n_left_out_`` says how many were. They are still compared with the labeled rows, for
+        ``shift_``, which takes one more pass. (For ``fit``, give it the labeled rows only.)
     weight : str, optional
         Column of weights.
     label_probability : str, optional
@@ -104,6 +110,7 @@ def fit_table(
     model._check_parameters()
     if encode != AUTO:
         check_flag("encode", encode)
+    check_flag("without_unlabeled", without_unlabeled)
     if kinds and not encode:
         raise ValueError("kinds says what columns become, and encode=False that none does.")
     try:
@@ -135,9 +142,13 @@ def fit_table(
         model._one_column = isinstance(target, str)
         remember_columns(model, found.selection.columns, len(found.selection.columns))
         model.__dict__.pop("_expected", None)  # classes that an earlier partial_fit was told of
-        read_as = f"{reading!r} {kinds!r}"  # other rows for the same file
+        read_as = f"{reading!r} {kinds!r} {without_unlabeled}"  # other rows for the same file
         notes = None if checkpoint is None else _checkpoint(model, checkpoint, found.tables, read_as)
-        model._fit_blocks(found.table, rows=rows_of(found.tables[0], model.missing_label))
+        rows = rows_of(found.tables[0], model.missing_label)
+        if without_unlabeled:
+            fit_labeled_rows_alone(model, found, rows)
+        else:
+            model._fit_blocks(found.table, rows=rows)
     if notes is not None:
         notes.remove()
     if is_classifier(model) and found.has_whole_labels():

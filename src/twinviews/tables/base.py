@@ -209,6 +209,28 @@ class MappedTable:
         return self.table.fold(partial(_summarise_mapped, self.function, summarise))
 
 
+class ChosenRows:
+    """A table of which only some rows count, wherever the blocks are; ``choose`` says which."""
+
+    def __init__(self, table: Table, choose: Callable[[Block], np.ndarray]) -> None:
+        self.table, self.choose = table, choose
+
+    def fold(self, summarise: Callable[[Block], S]) -> S:
+        # Blocks without a chosen row have no summary, and merges pass over them.
+        summarise_chosen = partial(_summarise_chosen, self.choose, summarise)
+        return refuse_nothing(self.table.fold(summarise_chosen))  # type: ignore[type-var]
+
+
+def _summarise_chosen(
+    choose: Callable[[Block], np.ndarray], summarise: Callable[[Block], S], block: Block
+) -> S | None:
+    rows = np.flatnonzero(choose(block))
+    if not len(rows):
+        return None
+    X = block.X.take(rows) if hasattr(block.X, "schema") else block.X[rows]
+    return summarise(Block(X, *(None if part is None else part[rows] for part in block[1:])))
+
+
 def _summarise_mapped(
     function: Callable[[Rows], Rows], summarise: Callable[[Block], S], block: Block
 ) -> S:

@@ -27,6 +27,7 @@ def fit_model(
     output: Path,
     *,
     unlabeled: Sequence[str],
+    without_unlabeled: bool,
     task: Task | None,
     report: Path | None,
     quick: bool,
@@ -68,8 +69,11 @@ def fit_model(
             unlabeled=more or None,
             strata=strata,
             label_probability=label_probability,
+            without_unlabeled=without_unlabeled,
         )
     _ask(questions)
+    if without_unlabeled:
+        say(f"Left out, as --without-unlabeled says: {model.n_left_out_:,} rows without a label")
     say(_columns_in_words(model))
     told = told_error(model)
     say(f"Error to expect: {told.words()}{_without_a_model(told, goal)}.")
@@ -87,6 +91,7 @@ def fit_model(
         **about,
         "n_labeled": model.n_labeled_,
         "n_unlabeled": model.n_unlabeled_,
+        "n_left_out": model.n_left_out_,
         "shift": None if model.shift_ is None else model.shift_.as_dict(),
         "columns": columns_of(model),
         "guesses": [str(guess) for guess in found.guesses],
@@ -129,9 +134,10 @@ def _write_report(
 
     seed = model.random_state
     datasets = [reading.dataset for reading in readings]
+    n_unlabeled = model.n_unlabeled_ + model.n_left_out_
     with readings[0].plain_errors():
         rows, drawn = sample_rows(
-            datasets, [*columns, goal.name], goal.name, goal.n_labeled, model.n_unlabeled_, seed
+            datasets, [*columns, goal.name], goal.name, goal.n_labeled, n_unlabeled, seed
         )
     evidence = gather(rows, goal.name, goal.task, None, model, seed=seed, say=say, drawn=drawn)
     write_report(page, evidence)
