@@ -42,7 +42,7 @@ from twinviews.passes.first_pass import FirstPass, first_pass_of
 from twinviews.passes.input_profile import InputProfile
 from twinviews.passes.labeled_rows import LabeledRows
 from twinviews.passes.scaling import SCALES, Scale
-from twinviews.passes.targets import check_missing_label
+from twinviews.passes.targets import check_missing_label, no_label_at_all
 from twinviews.shift.covariate_shift import CovariateShift
 from twinviews.shift.importance import RowImportance
 from twinviews.shift.table_columns import level_places
@@ -304,9 +304,7 @@ class SemiSupervisedEstimator(BaseEstimator):
     def _read_problems(self, labeled: LabeledRows, one_column: bool) -> list[LabeledProblem]:
         """The labeled rows as least-squares problems; classes are remembered on the way."""
         if labeled.count == 0:
-            raise ValueError(
-                "y has no label at all: every entry is missing. Give at least 2 rows a label."
-            )
+            raise no_label_at_all()
         labels = labeled.labels
         Y, remember = self._read_targets(labels[:, 0] if one_column else labels)
         problems = labeled.problems(Y)

@@ -17,26 +17,34 @@ from twinviews.estimators._compared_labels import (
 )
 from twinviews.estimators._questions import RowNumbers
 from twinviews.passes.first_pass import FirstPass, first_pass_of
-from twinviews.passes.targets import missing_labels
+from twinviews.passes.targets import missing_labels, no_label_at_all
 from twinviews.shift.table_columns import level_places
 from twinviews.tables import Block, Table
+from twinviews.tables.base import NoRowsError
 
 if TYPE_CHECKING:  # it needs pyarrow, which need not be installed
     from twinviews.encoding.sources import OpenedSource
 
 
-def fit_labeled_rows_alone(model: Any, found: OpenedSource, rows: RowNumbers | None) -> None:
-    """The model of the labeled rows, encoded as if there were no others, with the shift of all rows.
+def labeled_rows_of(model: Any, found: OpenedSource) -> OpenedSource:
+    """Those rows of a source that have a label, encoded as if there were no others."""
+    try:
+        return found.only(partial(_have_a_label, model.missing_label))
+    except NoRowsError:
+        raise no_label_at_all() from None
 
-    It takes a pass over all rows more than the fit, for the shift.
-    """
+
+def fit_labeled_rows_alone(
+    model: Any, found: OpenedSource, labeled: OpenedSource, rows: RowNumbers | None
+) -> None:
+    """The model of the labeled rows, with the shift of all rows, which takes a pass over them."""
     model._seed = seed_from(getattr(model, "random_state", 0))
     with fitting(model):
         all_rows = _first_pass(model, found.table)
-        model._read_problems(all_rows.labeled, model._one_column)  # an error if there is no label
+        if all_rows.labeled.count == 0:  # numbers need no pass for their encoding
+            raise no_label_at_all()
         model._rows_to_compare = RowsToCompare.of(all_rows)
         shift = compare_labels(model, all_rows.labeled)
-    labeled = found.only(partial(_have_a_label, model.missing_label))
     model._encoder = labeled.encoder
     model._fit_blocks(labeled.table, rows=rows)
     model.n_left_out_ = all_rows.n_rows - all_rows.labeled.count

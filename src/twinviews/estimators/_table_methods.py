@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from twinviews.estimators._all_or_nothing import all_or_nothing
 from twinviews.estimators._checks import AUTO, check_flag
-from twinviews.estimators._labeled_rows_alone import fit_labeled_rows_alone
+from twinviews.estimators._labeled_rows_alone import fit_labeled_rows_alone, labeled_rows_of
 from twinviews.estimators._outside import (
     OUTSIDE,
     look_at,
@@ -137,6 +137,8 @@ def fit_table(
         kinds=kinds,
         reading=reading,
     )
+    # Before there is a checkpoint, which has the passes of fits and not those of encoders.
+    labeled = labeled_rows_of(model, found) if without_unlabeled else found
     with all_or_nothing(model):
         model._encoder, model._rows_are_sparse = found.encoder, False
         model._one_column = isinstance(target, str)
@@ -146,7 +148,7 @@ def fit_table(
         notes = None if checkpoint is None else _checkpoint(model, checkpoint, found.tables, read_as)
         rows = rows_of(found.tables[0], model.missing_label)
         if without_unlabeled:
-            fit_labeled_rows_alone(model, found, rows)
+            fit_labeled_rows_alone(model, found, labeled, rows)
         else:
             model._fit_blocks(found.table, rows=rows)
     if notes is not None:

@@ -74,9 +74,13 @@ def summarise_blocks(summarise: Callable[[Block], S], blocks: Iterable[Block]) -
     return merge_all(map(summarise, blocks))
 
 
+class NoRowsError(ValueError):
+    """A fold over nothing."""
+
+
 def refuse_nothing(merged: S | None) -> S:
     if merged is None:
-        raise ValueError("The table has no rows. Check the path, or the filter that made it.")
+        raise NoRowsError("The table has no rows. Check the path, or the filter that made it.")
     return merged
 
 
