@@ -26,6 +26,7 @@ from twinviews.estimators._compared_labels import (
 )
 from twinviews.estimators._ensemble import EnsembleFit, dense
 from twinviews.estimators._inputs import as_numbers, check_present_rows, open_arrays, open_dask
+from twinviews.estimators._labeled_rows_alone import fit_labeled_rows_alone
 from twinviews.estimators._method import Method, Problems, Solution
 from twinviews.estimators._outside import outside, remember_ranges, warn_if_outside
 from twinviews.estimators._questions import (
@@ -110,6 +111,10 @@ class SemiSupervisedEstimator(BaseEstimator):
     def _scale_kind(self) -> str | None:
         """How columns are scaled: as the user said, unless an algorithm has its own way."""
         return self.scale
+
+    def _find_scaling(self, first_pass: FirstPass) -> Scale | None:
+        """How columns are brought to one scale, of that kind."""
+        return first_pass.scaling(self._scale_kind())
 
     def _check_parameters(self) -> None:
         for name, value in self.get_params(deep=False).items():
@@ -215,7 +220,7 @@ class SemiSupervisedEstimator(BaseEstimator):
             unscaled = first_pass.labeled
             remember_ranges(self, first_pass.ranges, first_pass.n_rows)
             self._rows_to_compare = RowsToCompare.of(first_pass)
-            self._scaling = first_pass.scaling(self._scale_kind())
+            self._scaling = self._find_scaling(first_pass)
             if self._scaling is not None:
                 table, first_pass = MappedTable(table, self._scaling), first_pass.scaled(self._scaling)
             problems = self._read_problems(first_pass.labeled, self._one_column)
@@ -382,6 +387,7 @@ class SemiSupervisedEstimator(BaseEstimator):
     # --- tables that need not fit in memory ---------------------------------------------------------
 
     fit_table = _table_methods.fit_table
+    _fit_labeled_rows_alone = fit_labeled_rows_alone
     predict_table = _table_methods.predict_table
     predict_batches = _table_methods.predict_batches
 

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from twinviews.estimators._all_or_nothing import all_or_nothing
 from twinviews.estimators._checks import AUTO, check_flag
-from twinviews.estimators._labeled_rows_alone import fit_labeled_rows_alone, labeled_rows_of
 from twinviews.estimators._outside import (
     OUTSIDE,
     look_at,
@@ -27,12 +26,14 @@ from twinviews.estimators._outside import (
 from twinviews.estimators._questions import rows_of
 from twinviews.estimators._raw_rows import remember_columns
 from twinviews.passes.first_pass import SUMMARIES
-from twinviews.tables import Table, Wanted
-from twinviews.tables.base import merge_all
+from twinviews.passes.targets import missing_labels, no_label_at_all
+from twinviews.tables import Block, Table, Wanted
+from twinviews.tables.base import NoRowsError, merge_all
 from twinviews.tables.checkpoint import Checkpoint
 from twinviews.tables.engines import missing_engine
 
 if TYPE_CHECKING:
+    from twinviews.encoding.sources import OpenedSource
     from twinviews.passes.outside_rows import OutsideCounts
     from twinviews.reading import ReadingOptions
 
@@ -138,7 +139,7 @@ def fit_table(
         reading=reading,
     )
     # Before there is a checkpoint, which has the passes of fits and not those of encoders.
-    labeled = labeled_rows_of(model, found) if without_unlabeled else found
+    labeled = _labeled_rows_of(model, found) if without_unlabeled else found
     with all_or_nothing(model):
         model._encoder, model._rows_are_sparse = found.encoder, False
         model._one_column = isinstance(target, str)
@@ -148,7 +149,7 @@ def fit_table(
         notes = None if checkpoint is None else _checkpoint(model, checkpoint, found.tables, read_as)
         rows = rows_of(found.tables[0], model.missing_label)
         if without_unlabeled:
-            fit_labeled_rows_alone(model, found, labeled, rows)
+            model._fit_labeled_rows_alone(found, labeled, rows)
         else:
             model._fit_blocks(found.table, rows=rows)
     if notes is not None:
@@ -160,6 +161,21 @@ def fit_table(
         task = "classification" if is_classifier(model) else "regression"
         model.about_ = {"target": target, "task": task, **found.about}
     return self
+
+
+def _labeled_rows_of(model: Any, found: OpenedSource) -> OpenedSource:
+    """Those rows of a source that have a label, encoded as if there were no others."""
+    try:
+        return found.only(partial(_have_a_label, model.missing_label))
+    except NoRowsError:
+        raise no_label_at_all() from None
+
+
+def _have_a_label(missing_label: Any, block: Block) -> np.ndarray:
+    """(rows,) whether any target is known."""
+    if block.Y is None:
+        return np.zeros(block.X.shape[0], bool)
+    return np.asarray(~missing_labels(block.Y, missing_label).all(axis=1))
 
 
 def _checkpoint(model: Any, path: Any, tables: Sequence[Table], read_as: str) -> Checkpoint:
