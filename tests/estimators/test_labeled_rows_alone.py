@@ -148,6 +148,24 @@ def test_no_label_at_all(columns):
         XNVRegressor(members=None).fit_table(numbers_table(n=0), **asked)
 
 
+def test_strata_need_the_rows_that_would_be_left_out():
+    asked = {"target": "y", "strata": "group", "without_unlabeled": True}
+    with pytest.raises(ValueError, match=r"strata='group' counts .* Use label_probability"):
+        XNVRegressor(members=None).fit_table(numbers_table(), **asked)
+
+
+def test_label_probabilities_are_those_of_the_labeled_rows():
+    table = numbers_table()
+    known = pa.array(np.linspace(0.1, 1, 300))
+    table = table.append_column("p", known)
+    asked = {"target": "y", "label_probability": "p"}
+    model = XNVRegressor(members=None, random_state=0)
+    model.fit_table(table, **asked, without_unlabeled=True)
+    expected = XNVRegressor(members=None, random_state=0).fit_table(labeled(table), **asked)
+    assert_same_predictions(model, expected, labeled(table))
+    assert model.cv_error_ == expected.cv_error_
+
+
 def test_the_option_is_a_flag():
     with pytest.raises(ValueError, match="without_unlabeled='yes' must be True or False"):
         XNVRegressor().fit_table(numbers_table(), target="y", without_unlabeled="yes")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -11,10 +12,11 @@ import pyarrow as pa
 
 from twinviews.encoding.column_kinds import kinds_by_name
 from twinviews.encoding.encoder import Encoder, encoder_of_table, numbers_by
+from twinviews.passes.targets import missing_labels, no_label_at_all
 from twinviews.reading import Reading, ReadingOptions, columnar_copy, read, written_like
 from twinviews.tables import Block, SourceTable, StackedTable, Table, Wanted
 from twinviews.tables.arrow import Selection
-from twinviews.tables.base import ChosenRows, MappedTable
+from twinviews.tables.base import ChosenRows, MappedTable, NoRowsError
 from twinviews.tables.engines import is_file, open_table
 
 
@@ -33,10 +35,13 @@ class OpenedSource:
         """Whether the first target is of whole numbers, which blanks beside them make floats."""
         return bool(pa.types.is_integer(self.selection.schema.field(self.selection.targets[0]).type))
 
-    def only(self, choose: Callable[[Block], np.ndarray]) -> Self:
-        """Those rows of the first table that are chosen, encoded as if there were no others."""
-        raw = ChosenRows(self.tables[0], choose)
-        encoder = self.code(raw)
+    def labeled_rows(self, missing_label: Any) -> Self:
+        """The rows with a label, encoded as if there were no others."""
+        raw = ChosenRows(self.tables[0], partial(_have_a_label, missing_label))
+        try:
+            encoder = self.code(raw)
+        except NoRowsError:
+            raise no_label_at_all() from None
         numbers = MappedTable(raw, numbers_by(encoder, self.selection.columns))
         return replace(self, table=numbers, encoder=encoder)
 
@@ -73,6 +78,13 @@ def open_fit_source(
     numbers = MappedTable(raw, numbers_by(encoder, selection.columns))
     about = _about(first, options, selection.columns)
     return OpenedSource(tables, numbers, selection, encoder, about, code)
+
+
+def _have_a_label(missing_label: Any, block: Block) -> np.ndarray:
+    """(rows,) whether any target is known."""
+    if block.Y is None:
+        return np.zeros(block.X.shape[0], bool)
+    return np.asarray(~missing_labels(block.Y, missing_label).all(axis=1))
 
 
 def open_dask_rows(X: Any, y: Any, X_unlabeled: Any) -> tuple[Table, Encoder | None, Selection | None]:

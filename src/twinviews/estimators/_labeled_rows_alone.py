@@ -34,7 +34,7 @@ def fit_labeled_rows_alone(
         if all_rows.labeled.count == 0:  # numbers need no pass for their encoding
             raise no_label_at_all()
         model._rows_to_compare, model._scaling = RowsToCompare.of(all_rows), None
-        compare_labels(model, all_rows.labeled)
+        compare_labels(model, all_rows.labeled, [])
         shift = model._shift
     model._encoder = labeled.encoder
     model._fit_blocks(labeled.table, rows=rows)

@@ -26,14 +26,12 @@ from twinviews.estimators._outside import (
 from twinviews.estimators._questions import rows_of
 from twinviews.estimators._raw_rows import remember_columns
 from twinviews.passes.first_pass import SUMMARIES
-from twinviews.passes.targets import missing_labels, no_label_at_all
-from twinviews.tables import Block, Table, Wanted
-from twinviews.tables.base import NoRowsError, merge_all
+from twinviews.tables import Table, Wanted
+from twinviews.tables.base import merge_all
 from twinviews.tables.checkpoint import Checkpoint
 from twinviews.tables.engines import missing_engine
 
 if TYPE_CHECKING:
-    from twinviews.encoding.sources import OpenedSource
     from twinviews.passes.outside_rows import OutsideCounts
     from twinviews.reading import ReadingOptions
 
@@ -120,6 +118,11 @@ def fit_table(
         raise missing_engine("pyarrow") from error
     if label_probability is not None and strata is not None:
         raise ValueError("label_probability and strata both say how labels were given. Give one.")
+    if strata is not None and without_unlabeled:
+        raise ValueError(
+            f"strata={strata!r} counts all rows of each stratum, and without_unlabeled=True leaves those "
+            f"without a label out. Use label_probability instead of strata."
+        )
     targets = [target] if isinstance(target, str) else list(target)
     more = unlabeled if isinstance(unlabeled, list | tuple) else [unlabeled]
     found = open_fit_source(
@@ -139,7 +142,7 @@ def fit_table(
         reading=reading,
     )
     # Before there is a checkpoint, which has the passes of fits and not those of encoders.
-    labeled = _labeled_rows_of(model, found) if without_unlabeled else found
+    labeled = found.labeled_rows(model.missing_label) if without_unlabeled else found
     with all_or_nothing(model):
         model._encoder, model._rows_are_sparse = found.encoder, False
         model._one_column = isinstance(target, str)
@@ -161,21 +164,6 @@ def fit_table(
         task = "classification" if is_classifier(model) else "regression"
         model.about_ = {"target": target, "task": task, **found.about}
     return self
-
-
-def _labeled_rows_of(model: Any, found: OpenedSource) -> OpenedSource:
-    """Those rows of a source that have a label, encoded as if there were no others."""
-    try:
-        return found.only(partial(_have_a_label, model.missing_label))
-    except NoRowsError:
-        raise no_label_at_all() from None
-
-
-def _have_a_label(missing_label: Any, block: Block) -> np.ndarray:
-    """(rows,) whether any target is known."""
-    if block.Y is None:
-        return np.zeros(block.X.shape[0], bool)
-    return np.asarray(~missing_labels(block.Y, missing_label).all(axis=1))
 
 
 def _checkpoint(model: Any, path: Any, tables: Sequence[Table], read_as: str) -> Checkpoint:
