@@ -120,8 +120,8 @@ def fit_table(
         raise ValueError("label_probability and strata both say how labels were given. Give one.")
     if strata is not None and without_unlabeled:
         raise ValueError(
-            f"strata={strata!r} counts all rows of each stratum, and without_unlabeled=True leaves those "
-            f"without a label out. Use label_probability instead of strata."
+            f"strata={strata!r} counts all rows of each stratum, and without_unlabeled=True leaves "
+            f"those without a label out. Use label_probability instead of strata."
         )
     targets = [target] if isinstance(target, str) else list(target)
     more = unlabeled if isinstance(unlabeled, list | tuple) else [unlabeled]
