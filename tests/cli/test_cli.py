@@ -179,6 +179,24 @@ def test_a_terminal_gets_no_commands_from_strangers(tmp_path):
     assert "\\u001b]0;owned" in told
 
 
+def test_unlabeled_rows_left_out_are_told_by_fit_inspect_and_report(folder):
+    table, model, page = folder / "patients.csv", folder / "alone.twinviews", folder / "alone.html"
+    asked = ("fit", table, "--target", "progression", "--quick", "--without-unlabeled", "--json")
+    done = run(*asked, "-o", model, "--report", page)
+    assert "Left out, as --without-unlabeled says: 322 rows without a label" in done.stderr
+    facts = json.loads(done.stdout)
+    assert (facts["n_labeled"], facts["n_unlabeled"], facts["n_left_out"]) == (120, 0, 322)
+    assert facts["shift"] is not None
+    shown = run("inspect", model).stdout
+    assert "labels      120, and 0 rows without one; 322 were left out" in shown
+    assert json.loads(run("inspect", model, "--json").stdout)["n_left_out"] == 322
+    text = page.read_text(encoding="utf-8")
+    assert "120 labeled and 322 unlabeled" in text
+    assert "322 rows without a label were left out. The model was fitted without them." in text
+    assert "0 unlabeled rows (322 were left out)" in text
+    assert "this model, without unlabeled rows" not in text
+
+
 def test_inspect_tells_a_person(folder):
     shown = run("inspect", folder / "m.twinviews").stdout
     assert "predicts    progression (regression)" in shown

@@ -375,6 +375,23 @@ def test_a_dask_frame_is_encoded_by_fit_as_by_fit_table(dask_client, mixed):
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_a_dask_frame_without_its_unlabeled_rows(dask_client, mixed):
+    import dask.dataframe as dd
+
+    assert_left_out(dd.from_pandas(mixed.sort_values("y"), npartitions=5), mixed)
+
+
+def assert_left_out(rows, mixed):
+    """The model of some rows, of which the unlabeled ones are left out, is that of the labeled ones."""
+    asked = {"target": "y", "columns": ["a", "b", "town", "c"]}
+    expected = XNVRegressor(**GIVEN, random_state=0).fit_table(mixed[mixed["y"].notna()], **asked)
+    model = XNVRegressor(**GIVEN, random_state=0).fit_table(rows, **asked, without_unlabeled=True)
+    assert_same(model, expected, mixed[asked["columns"]])
+    assert (model.n_unlabeled_, model.n_left_out_) == (0, mixed["y"].isna().sum())
+    assert model.shift_ is not None
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_predictions_of_a_dask_frame(dask_client, mixed, tmp_path):
     import dask.dataframe as dd
 
@@ -464,6 +481,12 @@ def test_spark(spark, arrow, frame, expected):
     guesses = classifier.predict_table(rows).toPandas()
     assert set(guesses["prediction"]) == {"up", "down"}
     assert_allclose(guesses["probability_up"] + guesses["probability_down"], 1)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_spark_frame_without_its_unlabeled_rows(spark, mixed):
+    table = pa.Table.from_pandas(mixed.sort_values("y"), preserve_index=False)
+    assert_left_out(spark.createDataFrame(table).repartition(5), mixed)
 
 
 @pytest.mark.filterwarnings("ignore")

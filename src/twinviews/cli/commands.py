@@ -107,6 +107,11 @@ Examples:
     help="Labels from the page, as `twinviews label` keeps them: TABLE.labels.sqlite.",
 )
 @click.option(
+    "--without-unlabeled",
+    is_flag=True,
+    help="Learn from the labeled rows alone; rows without a label are only compared with them.",
+)
+@click.option(
     "--task", type=_TASK, help="Numbers or classes to predict; by default found out from the column."
 )
 @click.option(

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
+import numpy as np
 import pyarrow as pa
 
 from twinviews.encoding.column_kinds import kinds_by_name
 from twinviews.encoding.encoder import Encoder, encoder_of_table, numbers_by
+from twinviews.passes.targets import missing_labels, no_label_at_all
 from twinviews.reading import Reading, ReadingOptions, columnar_copy, read, written_like
-from twinviews.tables import SourceTable, StackedTable, Table, Wanted
+from twinviews.tables import Block, SourceTable, StackedTable, Table, Wanted
 from twinviews.tables.arrow import Selection
-from twinviews.tables.base import MappedTable
+from twinviews.tables.base import ChosenRows, MappedTable, NoRowsError
 from twinviews.tables.engines import is_file, open_table
 
 
@@ -26,10 +29,21 @@ class OpenedSource:
     selection: Selection
     encoder: Encoder | None  # None: all inputs are numbers
     about: dict[str, Any]  # how the columns were written in a file; empty if it was none
+    code: Callable[[Table], Encoder | None]  # what makes an encoder of raw rows
 
     def has_whole_labels(self) -> bool:
         """Whether the first target is of whole numbers, which blanks beside them make floats."""
         return bool(pa.types.is_integer(self.selection.schema.field(self.selection.targets[0]).type))
+
+    def labeled_rows(self, missing_label: Any) -> Self:
+        """The rows with a label, encoded as if there were no others."""
+        raw = ChosenRows(self.tables[0], partial(_have_a_label, missing_label))
+        try:
+            encoder = self.code(raw)
+        except NoRowsError:
+            raise no_label_at_all() from None
+        numbers = MappedTable(raw, numbers_by(encoder, self.selection.columns))
+        return replace(self, table=numbers, encoder=encoder)
 
 
 def open_fit_source(
@@ -54,12 +68,23 @@ def open_fit_source(
     tables = (table, *(open_table(other, inputs)[0] for other in others))
     given = _given_kinds(options, selection.columns) | dict(kinds or {})
     if_needed = encode is None and isinstance(first, Reading) and not first.own_types
+
+    def code(raw: Table) -> Encoder | None:
+        encoder = encoder_of_table(raw, selection, given, encode=True if if_needed else encode)
+        return None if if_needed and encoder is not None and encoder.is_needless else encoder
+
     raw = StackedTable(*tables)
-    encoder = encoder_of_table(raw, selection, given, encode=True if if_needed else encode)
-    if if_needed and encoder is not None and encoder.is_needless:
-        encoder = None
+    encoder = code(raw)
     numbers = MappedTable(raw, numbers_by(encoder, selection.columns))
-    return OpenedSource(tables, numbers, selection, encoder, _about(first, options, selection.columns))
+    about = _about(first, options, selection.columns)
+    return OpenedSource(tables, numbers, selection, encoder, about, code)
+
+
+def _have_a_label(missing_label: Any, block: Block) -> np.ndarray:
+    """(rows,) whether any target is known."""
+    if block.Y is None:
+        return np.zeros(block.X.shape[0], bool)
+    return np.asarray(~missing_labels(block.Y, missing_label).all(axis=1))
 
 
 def open_dask_rows(X: Any, y: Any, X_unlabeled: Any) -> tuple[Table, Encoder | None, Selection | None]:

@@ -26,7 +26,7 @@ ROUNDS = 2
 MOST_COLUMNS_FOR_A_MATRIX = 64
 _ROWS_FOR_GRADIENTS = 300
 _ROWS_FOR_DISTANCES = 300
-_WIDTHS = (0.5, 1.0, 2.0, 4.0, 8.0)
+WIDTHS = (0.5, 1.0, 2.0, 4.0, 8.0)
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class TunedWidth:
         plain = Metric(np.ones(self.n_columns))
         fits = [
             MetricRidges("gaussian", width, self.n_columns).fit_in(plain, labeled, unlabeled)
-            for width in _WIDTHS
+            for width in WIDTHS
         ]
         return [min(fits, key=lambda fitted: fitted.fit.error).predictor]
 

@@ -26,6 +26,7 @@ from twinviews.estimators._compared_labels import (
 )
 from twinviews.estimators._ensemble import EnsembleFit, dense
 from twinviews.estimators._inputs import as_numbers, check_present_rows, open_arrays, open_dask
+from twinviews.estimators._labeled_rows_alone import fit_labeled_rows_alone
 from twinviews.estimators._method import Method, Problems, Solution
 from twinviews.estimators._outside import outside, remember_ranges, warn_if_outside
 from twinviews.estimators._questions import (
@@ -42,7 +43,7 @@ from twinviews.passes.first_pass import FirstPass, first_pass_of
 from twinviews.passes.input_profile import InputProfile
 from twinviews.passes.labeled_rows import LabeledRows
 from twinviews.passes.scaling import SCALES, Scale
-from twinviews.passes.targets import check_missing_label
+from twinviews.passes.targets import check_missing_label, no_label_at_all
 from twinviews.shift.covariate_shift import CovariateShift
 from twinviews.shift.importance import RowImportance
 from twinviews.shift.table_columns import level_places
@@ -73,6 +74,7 @@ class SemiSupervisedEstimator(BaseEstimator):
     # What the last fit has learned.
     n_labeled_: int
     n_unlabeled_: int
+    n_left_out_: int  # rows without a label that the fit was told to leave out
     _encoder: Encoder | None = None  # of tables that hold more than numbers
     _profile: InputProfile | None = None  # what a fit on numbers has seen; None in older files
     _scaling: Scale | None
@@ -109,6 +111,10 @@ class SemiSupervisedEstimator(BaseEstimator):
     def _scale_kind(self) -> str | None:
         """How columns are scaled: as the user said, unless an algorithm has its own way."""
         return self.scale
+
+    def _find_scaling(self, first_pass: FirstPass) -> Scale | None:
+        """How columns are brought to one scale, of that kind."""
+        return first_pass.scaling(self._scale_kind())
 
     def _check_parameters(self) -> None:
         for name, value in self.get_params(deep=False).items():
@@ -214,11 +220,12 @@ class SemiSupervisedEstimator(BaseEstimator):
             unscaled = first_pass.labeled
             remember_ranges(self, first_pass.ranges, first_pass.n_rows)
             self._rows_to_compare = RowsToCompare.of(first_pass)
-            self._scaling = first_pass.scaling(self._scale_kind())
+            self._scaling = self._find_scaling(first_pass)
             if self._scaling is not None:
                 table, first_pass = MappedTable(table, self._scaling), first_pass.scaled(self._scaling)
             problems = self._read_problems(first_pass.labeled, self._one_column)
             self.n_unlabeled_ = first_pass.n_rows - first_pass.labeled.count
+            self.n_left_out_ = 0
             ask_about_data(self, unscaled, y, rows)
             ask_about_strata(first_pass)
             problems = compare_labels(self, unscaled, problems)
@@ -302,9 +309,7 @@ class SemiSupervisedEstimator(BaseEstimator):
     def _read_problems(self, labeled: LabeledRows, one_column: bool) -> list[LabeledProblem]:
         """The labeled rows as least-squares problems; classes are remembered on the way."""
         if labeled.count == 0:
-            raise ValueError(
-                "y has no label at all: every entry is missing. Give at least 2 rows a label."
-            )
+            raise no_label_at_all()
         labels = labeled.labels
         Y, remember = self._read_targets(labels[:, 0] if one_column else labels)
         problems = labeled.problems(Y)
@@ -382,6 +387,7 @@ class SemiSupervisedEstimator(BaseEstimator):
     # --- tables that need not fit in memory ---------------------------------------------------------
 
     fit_table = _table_methods.fit_table
+    _fit_labeled_rows_alone = fit_labeled_rows_alone
     predict_table = _table_methods.predict_table
     predict_batches = _table_methods.predict_batches
 

@@ -72,6 +72,8 @@ n_labeled_ : int
     Labeled rows of the last solve.
 n_unlabeled_ : int
     Unlabeled rows of the last fit.
+n_left_out_ : int
+    Unlabeled rows that ``fit_table(..., without_unlabeled=True)`` has left out.
 shift_ : CovariateShift or None
     How the labeled rows differ from all rows: ``p_value``, ``is_shifted``, ``columns``,
     ``unlabeled_levels``, ``share_outside``, ``n_effective`` and ``words()``. None where it is unknown:

@@ -45,6 +45,7 @@ def fit_table(
     target: str | Sequence[str],
     columns: Sequence[str] | None = None,
     unlabeled: Any = None,
+    without_unlabeled: bool = False,
     weight: str | None = None,
     label_probability: str | None = None,
     strata: str | None = None,
@@ -72,6 +73,10 @@ def fit_table(
         Input columns; by default all others.
     unlabeled : as source, or a list of such, optional
         More tables with the same input columns and no labels.
+    without_unlabeled : bool, default=False
+        Whether to leave rows without a label out: the model is then that of the labeled rows alone,
+        and ``n_left_out_`` says how many were. They are still compared with the labeled rows, for
+        ``shift_``, which takes one more pass. (For ``fit``, give it the labeled rows only.)
     weight : str, optional
         Column of weights.
     label_probability : str, optional
@@ -104,6 +109,7 @@ def fit_table(
     model._check_parameters()
     if encode != AUTO:
         check_flag("encode", encode)
+    check_flag("without_unlabeled", without_unlabeled)
     if kinds and not encode:
         raise ValueError("kinds says what columns become, and encode=False that none does.")
     try:
@@ -112,6 +118,11 @@ def fit_table(
         raise missing_engine("pyarrow") from error
     if label_probability is not None and strata is not None:
         raise ValueError("label_probability and strata both say how labels were given. Give one.")
+    if strata is not None and without_unlabeled:
+        raise ValueError(
+            f"strata={strata!r} counts all rows of each stratum, and without_unlabeled=True leaves "
+            f"those without a label out. Use label_probability instead of strata."
+        )
     targets = [target] if isinstance(target, str) else list(target)
     more = unlabeled if isinstance(unlabeled, list | tuple) else [unlabeled]
     found = open_fit_source(
@@ -130,14 +141,20 @@ def fit_table(
         kinds=kinds,
         reading=reading,
     )
+    # Before there is a checkpoint, which has the passes of fits and not those of encoders.
+    labeled = found.labeled_rows(model.missing_label) if without_unlabeled else found
     with all_or_nothing(model):
         model._encoder, model._rows_are_sparse = found.encoder, False
         model._one_column = isinstance(target, str)
         remember_columns(model, found.selection.columns, len(found.selection.columns))
         model.__dict__.pop("_expected", None)  # classes that an earlier partial_fit was told of
-        read_as = f"{reading!r} {kinds!r}"  # other rows for the same file
+        read_as = f"{reading!r} {kinds!r} {without_unlabeled}"  # other rows for the same file
         notes = None if checkpoint is None else _checkpoint(model, checkpoint, found.tables, read_as)
-        model._fit_blocks(found.table, rows=rows_of(found.tables[0], model.missing_label))
+        rows = rows_of(found.tables[0], model.missing_label)
+        if without_unlabeled:
+            model._fit_labeled_rows_alone(found, labeled, rows)
+        else:
+            model._fit_blocks(found.table, rows=rows)
     if notes is not None:
         notes.remove()
     if is_classifier(model) and found.has_whole_labels():

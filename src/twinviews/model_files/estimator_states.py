@@ -74,6 +74,7 @@ class _EveryModel:
     _profile: Annotated[InputProfile, "F"] | None = None
     _shift: CovariateShift | None = None
     _importance: Annotated[RowImportance, "D"] | None = None
+    n_left_out_: Annotated[int, ">= 0"] = 0
 
 
 class _Regressor(_EveryModel):

@@ -78,6 +78,10 @@ def _equal(y: np.ndarray, missing: np.ndarray, missing_label: Any) -> np.ndarray
     return found
 
 
+def no_label_at_all() -> ValueError:
+    return ValueError("y has no label at all: every entry is missing. Give at least 2 rows a label.")
+
+
 def check_missing_label(missing_label: Any) -> None:
     if np.ndim(missing_label) > 0:
         raise ValueError(

@@ -80,7 +80,8 @@ def _how_judged(evidence: Evidence) -> str:
     else:
         hidden = f"The {rows.n_labeled_used} labels were hidden in turn, a fifth at a time."
         fitted = f"Each time the model was fitted on the others (about {outcome.n_train})"
-    unlabeled = f" and {rows.n_unlabeled_used:,} unlabeled rows" if rows.n_unlabeled_used else ""
+    with_others = rows.n_unlabeled_used and not evidence.n_left_out
+    unlabeled = f" and {rows.n_unlabeled_used:,} unlabeled rows" if with_others else ""
     return (
         f"{hidden} {fitted}{unlabeled}, and judged on the hidden ones. The simple methods were fitted "
         f"on the same labels and judged on the same rows. All had fewer labels than the model of this "
@@ -118,7 +119,9 @@ def unlabeled_section(evidence: Evidence) -> Section:
     title = "What the unlabeled rows contributed"
     outcome, alone = evidence.outcome, evidence.outcome.alone
     if alone is None:
-        return Section(title, [f"Not known. {outcome.why_not_alone}"])
+        n = evidence.n_left_out
+        begin = f"{n:,} rows without a label were left out." if n else "Not known."
+        return Section(title, [f"{begin} {outcome.why_not_alone}"])
     verdict = {
         "better": "The gain is larger than chance would explain.",
         "worse": "They did harm: the error is lower without them, by more than chance would explain.",

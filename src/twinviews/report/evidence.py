@@ -38,6 +38,11 @@ class Evidence:
         """The error to expect of the model, as it tells it itself."""
         return told_error(self.model)
 
+    @property
+    def n_left_out(self) -> int:
+        """Rows without a label that the model was told to leave out."""
+        return getattr(self.model, "n_left_out_", 0)
+
 
 def gather(
     table: pa.Table,
@@ -86,7 +91,8 @@ def gather(
     seeded = {"random_state": seed} if given.get("random_state", seed) is None else {}
     unfitted = clone(estimator).set_params(missing_label=None, **seeded)
     kind = RegressionTask() if task == "regression" else ClassificationTask()
-    trial = hold_trial(rows, kind, unfitted, seed=seed, say=say)
+    left_out = getattr(estimator, "n_left_out_", 0) > 0
+    trial = hold_trial(rows, kind, unfitted, seed=seed, say=say, without_unlabeled=left_out)
     if hasattr(estimator, "n_labeled_"):
         model, classes = estimator, getattr(estimator, "classes_", np.empty(0)).tolist()
     else:

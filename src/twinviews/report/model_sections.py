@@ -261,10 +261,12 @@ def _labels_chart(evidence: Evidence) -> BarChart:
 def fit_section(evidence: Evidence) -> Section:
     """How the model was fitted: members, parameters, seed and versions."""
     model, members = evidence.model, getattr(evidence.model, "members_", ())
+    left_out = f" ({evidence.n_left_out:,} were left out)" if evidence.n_left_out else ""
     blocks: list[str | PageBlock] = [
         f"{type(model).__name__}, fitted with {model.n_labeled_:,} labels and {model.n_unlabeled_:,} "
-        f"unlabeled rows; the error to expect and the sections on columns and views are of this model. "
-        f"The models of the comparison on hidden labels had fewer labels and the same parameters."
+        f"unlabeled rows{left_out}; the error to expect and the sections on columns and views are of "
+        f"this model. The models of the comparison on hidden labels had fewer labels and the same "
+        f"parameters."
     ]
     if members:
         mean = "a weighted mean" if evidence.task == "regression" else "a weighted mixture"

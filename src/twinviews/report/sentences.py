@@ -168,7 +168,8 @@ def _contribution(evidence: Evidence) -> Answer:
     question = "What did the unlabeled rows contribute?"
     alone = evidence.outcome.alone
     if alone is None:
-        return Answer(question, "Not known", evidence.outcome.why_not_alone)
+        answer = "Left out" if evidence.n_left_out else "Not known"
+        return Answer(question, answer, evidence.outcome.why_not_alone)
     found = {"better": f"{relative(alone)} error", "level": "No clear gain", "worse": "They did harm"}
     chance = "; it may be chance" if alone.verdict == "level" else ""
     return Answer(question, found[alone.verdict], f"{gain_in_words(evidence, alone)}{chance}.")

@@ -11,6 +11,15 @@ from twinviews.report.sentences import percent, short
 
 _MOST_CHARTS = 4
 _MARGIN = 0.05
+_CORRECTED = (
+    "In the error to expect and in the intervals of predictions, labels count by how many rows they "
+    "stand for; rows that no label is like have no interval. Label some of the other rows, drawn at "
+    "random: then less depends on these weights."
+)
+_NOT_CORRECTED = (
+    "The other rows were left out of the fit, so the error to expect and the intervals hold for rows "
+    "like the labeled ones. Elsewhere they are too good. Label some of the other rows, drawn at random."
+)
 
 
 def shift_section(evidence: Evidence) -> Section | None:
@@ -20,11 +29,7 @@ def shift_section(evidence: Evidence) -> Section | None:
         return None
     blocks: list[str | PageBlock] = [shift.words()]
     if shift.is_shifted:
-        blocks.append(
-            "In the error to expect and in the intervals of predictions, labels count by how many rows "
-            "they stand for; rows that no label is like have no interval. Label some of the other "
-            "rows, drawn at random: then less depends on these weights."
-        )
+        blocks.append(_NOT_CORRECTED if evidence.n_left_out else _CORRECTED)
     if shift.columns:
         blocks.append(SideBySide([_chart(column) for column in shift.columns[:_MOST_CHARTS]]))
     if len(shift.columns) > _MOST_CHARTS:

@@ -17,6 +17,7 @@ from twinviews.report.tasks import HeldOutClasses, HeldOutNumbers, ReportTask
 Say = Callable[[str], None]
 
 ALONE = "this model, without unlabeled rows"
+LEFT_OUT = "The model was fitted without them. A report on a fit with them says what they contribute."
 # A quarter of fewer labels is too small a test set: then five folds hide each label once.
 FEW_LABELS = 600
 _QUARTERS, _FOLDS = 4, 5
@@ -89,8 +90,17 @@ class Trial(NamedTuple):
     outcome: TrialOutcome
 
 
-def hold_trial(rows: ReportRows, task: ReportTask, estimator: Any, *, seed: int, say: Say) -> Trial:
+def hold_trial(
+    rows: ReportRows,
+    task: ReportTask,
+    estimator: Any,
+    *,
+    seed: int,
+    say: Say,
+    without_unlabeled: bool = False,
+) -> Trial:
     """The errors of an estimator and of the baselines on hidden labels."""
+    unlabeled = None if without_unlabeled else rows.unlabeled
     splits = hidden_labels(rows.y if rows.classes else np.zeros(len(rows.y)), seed)
     test = np.concatenate([split.test for split in splits])
     draws = resamples(len(test), seed)
@@ -98,7 +108,7 @@ def hold_trial(rows: ReportRows, task: ReportTask, estimator: Any, *, seed: int,
     for number, split in enumerate(splits, start=1):
         turn = f", turn {number} of {len(splits)}" if len(splits) > 1 else ""
         say(f"Fitting the model with {len(split.train)} labels, {len(split.test)} hidden{turn}")
-        judged.append((_fitted(estimator, rows, split, X_unlabeled=rows.unlabeled), split.test))
+        judged.append((_fitted(estimator, rows, split, X_unlabeled=unlabeled), split.test))
     asked = [(model, rows.labeled[hidden]) for model, hidden in judged]
     held_out = task.held_out(rows.number[test], rows.y[test], asked)
     losses = task.losses(held_out.truth, held_out.predicted)
@@ -109,9 +119,10 @@ def hold_trial(rows: ReportRows, task: ReportTask, estimator: Any, *, seed: int,
         difference = task.difference(losses, theirs, draws)
         return ComparedMethod(name, words, task.error(theirs, draws), difference)
 
-    say("Fitting the baselines, and the same model without the unlabeled rows")
-    alone, why_not = None, "Every row of the table has a label."
-    if rows.unlabeled is not None:
+    and_alone = "" if unlabeled is None else ", and the same model without the unlabeled rows"
+    say(f"Fitting the baselines{and_alone}")
+    alone, why_not = None, LEFT_OUT if without_unlabeled else "Every row of the table has a label."
+    if unlabeled is not None:
         try:
             alone = against(ALONE, "the same model, from the labeled rows alone", estimator)
         except ValueError as error:  # such as more landmarks than labeled rows

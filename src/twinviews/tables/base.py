@@ -74,9 +74,13 @@ def summarise_blocks(summarise: Callable[[Block], S], blocks: Iterable[Block]) -
     return merge_all(map(summarise, blocks))
 
 
+class NoRowsError(ValueError):
+    """A fold over nothing."""
+
+
 def refuse_nothing(merged: S | None) -> S:
     if merged is None:
-        raise ValueError("The table has no rows. Check the path, or the filter that made it.")
+        raise NoRowsError("The table has no rows. Check the path, or the filter that made it.")
     return merged
 
 
@@ -207,6 +211,28 @@ class MappedTable:
 
     def fold(self, summarise: Callable[[Block], S]) -> S:
         return self.table.fold(partial(_summarise_mapped, self.function, summarise))
+
+
+class ChosenRows:
+    """A table of which only some rows count, wherever the blocks are; ``choose`` says which."""
+
+    def __init__(self, table: Table, choose: Callable[[Block], np.ndarray]) -> None:
+        self.table, self.choose = table, choose
+
+    def fold(self, summarise: Callable[[Block], S]) -> S:
+        # Blocks without a chosen row have no summary, and merges pass over them.
+        summarise_chosen = partial(_summarise_chosen, self.choose, summarise)
+        return refuse_nothing(self.table.fold(summarise_chosen))  # type: ignore[type-var]
+
+
+def _summarise_chosen(
+    choose: Callable[[Block], np.ndarray], summarise: Callable[[Block], S], block: Block
+) -> S | None:
+    rows = np.flatnonzero(choose(block))
+    if not len(rows):
+        return None
+    X = block.X.take(rows) if hasattr(block.X, "schema") else block.X[rows]
+    return summarise(Block(X, *(None if part is None else part[rows] for part in block[1:])))
 
 
 def _summarise_mapped(

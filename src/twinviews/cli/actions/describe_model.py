@@ -32,6 +32,7 @@ def facts_of_model(path: Path) -> dict[str, Any]:
         "about": said.about,
         "n_labeled": said.n_labeled,
         "n_unlabeled": said.n_unlabeled,
+        "n_left_out": model.n_left_out_,
         "parameters": said.parameters,
         "chosen": {name: _plain(value) for name, value in chosen.items()},
         "error": [one.as_dict() for one in errors],
@@ -50,9 +51,10 @@ def facts_of_model(path: Path) -> dict[str, Any]:
 
 def lines_of(facts: Mapping[str, Any]) -> list[str]:
     """The same for a person."""
+    left_out = f"; {facts['n_left_out']:,} were left out" if facts["n_left_out"] else ""
     lines = [
         f"{facts['model']} of twinviews {facts['twinviews']}, {facts['bytes'] / 1e3:,.0f} kB",
-        f"labels      {facts['n_labeled']:,}, and {facts['n_unlabeled']:,} rows without one",
+        f"labels      {facts['n_labeled']:,}, and {facts['n_unlabeled']:,} rows without one{left_out}",
     ]
     about = facts["about"]
     if "target" in about:

@@ -30,6 +30,7 @@ def fit_model(
     *,
     unlabeled: Sequence[str],
     labels: Path | None,
+    without_unlabeled: bool,
     task: Task | None,
     report: Path | None,
     quick: bool,
@@ -71,9 +72,12 @@ def fit_model(
     with found.plain_errors(), _questions_of_the_fit() as questions:
         how = {"strata": strata, "label_probability": label_probability}
         rows = {"columns": columns, "unlabeled": more or None}
+        rows |= {"without_unlabeled": without_unlabeled}
         model = _estimator(goal.task, quick, seed)
         model.fit_table(found, target=target, encode=True, reading=options, **rows, **how)
     _ask(questions)
+    if without_unlabeled:
+        say(f"Left out, as --without-unlabeled says: {model.n_left_out_:,} rows without a label")
     told = _tell(model, goal)
     about = {**model.about_, "error": told.as_dict()}
     save_model(model, output, about=about)
@@ -96,6 +100,7 @@ def _facts_of(model: Any) -> dict[str, Any]:
     return {
         "n_labeled": model.n_labeled_,
         "n_unlabeled": model.n_unlabeled_,
+        "n_left_out": model.n_left_out_,
         "shift": None if model.shift_ is None else model.shift_.as_dict(),
         "columns": columns_of(model),
     }
@@ -137,9 +142,10 @@ def _write_report(
 
     seed = model.random_state
     datasets = [reading.dataset for reading in readings]
+    n_unlabeled = model.n_unlabeled_ + model.n_left_out_
     with readings[0].plain_errors():
         rows, drawn = sample_rows(
-            datasets, [*columns, goal.name], goal.name, goal.n_labeled, model.n_unlabeled_, seed
+            datasets, [*columns, goal.name], goal.name, goal.n_labeled, n_unlabeled, seed
         )
     evidence = gather(rows, goal.name, goal.task, None, model, seed=seed, say=say, drawn=drawn)
     write_report(page, evidence)
