@@ -354,8 +354,9 @@ def test_an_ensemble_has_an_uncertainty_of_its_own(table):
     X, y = table.X[:300], table.few[:300]
     model = XNVRegressor(n_components=30, random_state=0).fit(X, y)
     assert model.committee_
-    # The deviation to expect is made of the noise and of what committees without some labels disagree.
-    spread = np.square(model.predict(X, return_std=True)[1]) / model.loo_error_ - 1
+    # How far ensembles without some labels disagree, in units of the noise.
+    without = model._left_out(0).at(model._prepared(X)).prediction
+    spread = without.var(axis=1) / model.loo_error_
     assert_allclose(uncertainty(model, X), spread, rtol=1e-6)
     found = suggest(model, X, 3, y=y, rule="uncertainty", random_share=0)
     free = np.flatnonzero(np.isnan(y))

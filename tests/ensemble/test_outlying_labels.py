@@ -11,7 +11,12 @@ from scipy.stats import mannwhitneyu
 
 from twinviews import DataWarning, XNVRegressor, load_model, save_model
 from twinviews.cli import main
-from twinviews.ensemble.outlying_labels import are_alike, far_labels, is_better_without
+from twinviews.ensemble.outlying_labels import (
+    are_alike,
+    are_unlike_others,
+    far_labels,
+    is_better_without,
+)
 
 m = 100
 EQUAL = np.full(m, 1 / m)
@@ -176,3 +181,39 @@ def test_the_row_is_named_whichever_way_the_labels_come(tmp_path):
     assert ran.exit_code == 0, ran.output
     assert told.format("row 18") in ran.output
     assert "Correct it if it is wrong, or leave the cell blank." in ran.output
+
+
+def test_a_label_of_a_row_unlike_all_others_stays():
+    """Slips are in rows that have others nearby; the label of a lone row stays, unless it is absurd."""
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(m, 3)), random.normal(size=m)
+    X[0], y[0] = 9.0, 5.0
+    assert are_unlike_others(X, y, np.arange(m) == 0)
+    y[0] = 1e3
+    assert not are_unlike_others(X, y, np.arange(m) == 0)
+
+
+def test_rows_at_random_are_seldom_unlike_others():
+    random = np.random.default_rng(0)
+    found = []
+    for k in (1, 3, 5):
+        for _ in range(200):
+            X, far = random.normal(size=(m, 4)), random.permutation(m) < k
+            found.append(are_unlike_others(X, random.normal(size=m), far))
+    assert np.mean(found) < 0.04
+
+
+@pytest.mark.slow
+def test_a_rare_kind_of_rows_with_one_label_is_not_forgotten():
+    """Idle machines: one in a hundred, alike in their columns, with another target than all others."""
+    random = np.random.default_rng(0)
+    N = 1500
+    idle = random.uniform(size=N) < 0.02
+    X = random.normal(size=(N, 5)) * np.where(idle, 0.1, 1.0)[:, None] - np.where(idle, 6, 0)[:, None]
+    y = np.where(idle, 0.0, 90 + 3 * np.sin(X[:, 0]) + random.normal(size=N))
+    labeled = np.concatenate([np.flatnonzero(idle)[:1], np.flatnonzero(~idle)[:80]])
+    labels = np.full(N, np.nan)
+    labels[labeled] = y[labeled]
+    model = XNVRegressor(random_state=0).fit(X, labels)
+    assert model._ensembles[0].outlying is None
+    assert np.abs(model.predict(X[idle])).mean() < 30

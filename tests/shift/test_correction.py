@@ -111,8 +111,8 @@ def test_equal_probabilities_are_none():
     assert_allclose(model.predict_interval(X), plain.predict_interval(X), rtol=1e-9)
 
 
-def test_a_label_of_half_the_probability_counts_twice():
-    """The told error is the mean of squared errors, each times what its label stands for."""
+def test_a_label_counts_as_many_rows_as_it_stands_for():
+    """The told error is the mean of squared errors, each times the rows without a label like it."""
     X, _, labels, probability = tilted(1.0, N=600, n=60)
     known = ~np.isnan(labels)
     model = small().fit(X, labels, label_probability=probability)
@@ -120,7 +120,7 @@ def test_a_label_of_half_the_probability_counts_twice():
     problem = plain._solution.problems[0]
     squared = np.square(plain._left_out(0).residual)
     place = [int(np.flatnonzero((X[known] == row).all(axis=1))[0]) for row in problem.X]
-    weight = 1 / probability[known][place]
+    weight = 1 / probability[known][place] - 1
     assert_allclose(model.cv_error_, np.sqrt(np.average(squared, weights=weight)), rtol=1e-9)
     model.relabel(X[known], labels[known], label_probability=probability[known])
     assert_allclose(model.cv_error_, np.sqrt(np.average(squared, weights=weight)), rtol=1e-9)

@@ -180,7 +180,7 @@ def test_classes_are_written_with_their_probabilities(parquet, frame, tmp_path):
 def test_a_prediction_that_fails_leaves_no_file(parquet, expected, tmp_path, monkeypatch):
     calls = []
 
-    def fail_later(X, coverage):
+    def fail_later(X, coverage, by):
         calls.append(len(X))
         if len(calls) > 2:
             raise KeyboardInterrupt

@@ -84,7 +84,11 @@ WORDS = np.array([["a"], [None], ["b"]], dtype=object)
 def test_summaries_are_the_same_in_a_checkpoint(Y, scaled, tmp_path):
     X = np.arange(6.0).reshape(3, 2)
     options = {"sample_size": 4, "seed": 0, "column_moments": scaled}
-    blocks = Block(X, Y, np.array([1.0, 2.0, 3.0])), Block(X + 9, Y, None)
+    chances, strata = np.array([0.1, 0.5, 1.0]), np.arange(3, dtype=np.uint64)
+    blocks = (
+        Block(X, Y, np.array([1.0, 2.0, 3.0]), chances, strata),
+        Block(X + 9, Y, None, chances, strata + np.uint64(1)),
+    )
     first, second = (first_pass_of(block, **options) for block in blocks)
     there = first.merge(second)
     moments = Moments.of(X.copy(), np.ones(2), np.arange(1.0, 4))
@@ -99,6 +103,7 @@ def test_summaries_are_the_same_in_a_checkpoint(Y, scaled, tmp_path):
     assert (back.n_rows, back.labeled.count) == (6, there.labeled.count)
     assert_equal(vars(back.sample), vars(there.sample))
     assert_equal(back.columns and vars(back.columns), there.columns and vars(there.columns))
+    assert_equal(vars(back.strata), vars(there.strata))
     for parts in vars(there.labeled) if there.labeled.count else ():
         before, after = (np.concatenate(getattr(one.labeled, parts)) for one in (there, back))
         assert_array_equal(before, after)

@@ -20,7 +20,12 @@ from twinviews.ensemble.blending import (
 from twinviews.ensemble.cross_fitting import CrossFit, cross_fit, folds_of
 from twinviews.ensemble.learned_metric import InMetric
 from twinviews.ensemble.member import Labeled, MemberContext, MemberSpec, Predictor
-from twinviews.ensemble.outlying_labels import are_alike, far_labels, is_better_without
+from twinviews.ensemble.outlying_labels import (
+    are_alike,
+    are_unlike_others,
+    far_labels,
+    is_better_without,
+)
 from twinviews.ensemble.scales import on_scale
 from twinviews.ensemble.unvaried_columns import UnvariedColumns, unvaried_columns
 from twinviews.method.uncertainty import class_shares
@@ -177,7 +182,7 @@ def regression_ensemble(
     for _ in range(_MOST_ROUNDS):
         residual = y - found.held_out[:, 0]
         far = far_labels(residual, y, labeled.weight)
-        if not far.any() or (far == left_out).all():
+        if not far.any() or (far == left_out).all() or are_unlike_others(labeled.X, y, far):
             break
         without = _weighted(labeled, specs, context, judging, far, n_threads, progress)
         after = y - without.held_out[:, 0]

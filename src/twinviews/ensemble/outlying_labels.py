@@ -2,14 +2,15 @@
 
 A slip of the decimal sign or a total among the labels has a residual many times as large as the others,
 and squared losses make the whole fit follow it. Such labels are left out of a second fit, and held-out
-predictions decide between both. Labels that are far for a reason stay: their rows are alike in some
-column, or they improve the predictions of each other.
+predictions decide between both. Labels that are far for a reason stay: their rows are unlike the other
+labeled rows, or alike in some column, or they improve the predictions of each other.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtri  # scipy.stats takes long to import
+from scipy.spatial.distance import cdist
+from scipy.special import chdtrc, ndtri  # scipy.stats takes long to import
 
 # Deviations of a normal distribution in one median of absolute values.
 _PER_MEDIAN = 1.4826
@@ -26,6 +27,10 @@ _CLEARLY_LOWER = 0.8
 _UNEXPLAINED = 0.8
 # Rows as different from the others in some column as these are, by chance, in one table of a hundred.
 _SURELY_ALIKE = 0.01
+# Rows as far from their nearest labeled rows as these are, by chance, this often.
+_SURELY_UNLIKE, _NEAREST = 0.02, 3
+# A label is absurd if it is beyond the others by this many times the length of their range.
+_ABSURD = 10.0
 # Fewer rows are too few to be a kind: one alone may well have a rare value in some column.
 _FEWEST_ALIKE = 3
 
@@ -76,6 +81,27 @@ def are_alike(X: np.ndarray, far: np.ndarray) -> bool:
     deviation = np.sqrt(ranks.var(axis=1) * (m - k) / ((m - 1) * k))
     off = np.abs(ranks[:, far].mean(axis=1) - (m - 1) / 2)
     return bool((off > -ndtri(_SURELY_ALIKE / (2 * len(ranks))) * deviation).any())
+
+
+def are_unlike_others(X: np.ndarray, y: np.ndarray, far: np.ndarray) -> bool:
+    """Whether rows of far labels are far from all others: what such rows are like, only they tell.
+
+    Slips happen in any row, and most rows have others nearby, with other labels. So the distance of
+    each row from its nearest labeled rows is ranked among those of the others, and the ranks are
+    combined (Fisher 1925). A label that is beyond the range of the others by many times its length is a slip
+    all the same.
+    """
+    others, k = np.flatnonzero(~far), int(far.sum())
+    low, high = y[others].min(), y[others].max()
+    reach = _ABSURD * (high - low)
+    if k == 0 or (y[far] < low - reach).any() or (y[far] > high + reach).any():
+        return False
+    distances = cdist(X, X[others])
+    distances[others, np.arange(len(others))] = np.inf
+    near = np.sort(distances, axis=1)[:, :_NEAREST].mean(axis=1)
+    farther = (near[others] >= near[far][:, None]).sum(axis=1)
+    tails = (1 + farther) / (1 + len(others))
+    return bool(chdtrc(2 * k, -2 * np.log(tails).sum()) <= _SURELY_UNLIKE)
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:

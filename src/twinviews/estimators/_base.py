@@ -190,9 +190,9 @@ class SemiSupervisedEstimator(BaseEstimator):
         label_probability : array-like of shape (n_samples,), optional
             Where labels are no random sample and it is known how rows were chosen: for each labeled
             row the probability with which it was given a label, above 0 and at most 1. A label of
-            probability 0.01 stands for a hundred rows. So labels count where members of the ensemble
-            are weighted, errors are told and intervals made, not in the fits themselves. Of rows
-            without a label it is not read.
+            probability 0.01 stands for 99 rows without one, and one of probability 1 for none. So
+            labels count where members of the ensemble are weighted, errors are told and intervals
+            made, not in the fits themselves. Of rows without a label it is not read.
 
         Returns
         -------

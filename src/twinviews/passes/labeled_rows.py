@@ -14,6 +14,8 @@ from twinviews.passes.strata import StratumRows, check_label_probability
 from twinviews.passes.targets import missing_labels
 
 Rows = Any  # (rows, D) ndarray or CSR matrix
+# A row that was certain to have a label stands for no other, but its label is one.
+_LEAST_IMPORTANCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,10 @@ class LabeledRows:
 
     @property
     def importance(self) -> np.ndarray | None:
-        """(count,) for how many rows each label stands; None where that is not known."""
+        """(count,) for how many rows without a label each label stands; None where that is not known.
+
+        Of n rows that were given a label with probability p, n p have one, and stand for the others.
+        """
         if not self.probability_parts:
             return None
         probability = np.concatenate(self.probability_parts)
@@ -88,7 +93,7 @@ class LabeledRows:
                 f"label_probability is known of {len(probability):,} labels out of {self.count:,}. "
                 f"Give it for all of them, or for none."
             )
-        return np.asarray(1 / probability)
+        return np.asarray(np.maximum(1 / probability - 1, _LEAST_IMPORTANCE))
 
     @property
     def count(self) -> int:

@@ -71,8 +71,7 @@ def fit_model(
     columns = _columns_to_use(found, [target, label_probability], options.kinds)
     with found.plain_errors(), _questions_of_the_fit() as questions:
         how = {"strata": strata, "label_probability": label_probability}
-        rows = {"columns": columns, "unlabeled": more or None}
-        rows |= {"without_unlabeled": without_unlabeled}
+        rows = {"columns": columns, "unlabeled": more or None, "without_unlabeled": without_unlabeled}
         model = _estimator(goal.task, quick, seed)
         model.fit_table(found, target=target, encode=True, reading=options, **rows, **how)
     _ask(questions)
