@@ -3,10 +3,10 @@
 Rows that a rule suggests are harder than others, so a mean over all labels is not the mean over the
 table. A share of the rows asked is therefore drawn at random from the rows without a label. Then the
 table has two strata: rows that were suggested or chosen by a person, each of which was certain to be
-labeled and stands for itself only, and all the other rows, of which the random labels are a sample.
+labeled and stands for no other row, and all the other rows, of which the random labels are a sample.
 With n_own labels of the first kind and n_random of the second in a table of N rows, a random label has
-the probability n_random / (N - n_own), and a mean with weights 1 / probability estimates the mean over
-all rows of the table, whatever the rule does.
+the probability p = n_random / (N - n_own), and a mean with weights (1 - p) / p estimates the mean over
+all rows without a label, whatever the rule does.
 
 This holds for a number that each row has, such as the loss of a given model. A held-out loss is not
 quite one: later suggestions have avoided the labeled row, so it is harder to predict without its label

@@ -88,8 +88,8 @@ def are_unlike_others(X: np.ndarray, y: np.ndarray, far: np.ndarray) -> bool:
 
     Slips happen in any row, and most rows have others nearby, with other labels. So the distance of
     each row from its nearest labeled rows is ranked among those of the others, and the ranks are
-    combined (Fisher 1925). A label that is beyond the range of the others by many times its length is a slip
-    all the same.
+    combined (Fisher 1925). A label that is beyond the range of the others by many times its length is
+    a slip all the same.
     """
     others, k = np.flatnonzero(~far), int(far.sum())
     low, high = y[others].min(), y[others].max()
