@@ -87,9 +87,8 @@ def interval_ends(at: FitsAtRows, left_out: LeftOut, coverage: float) -> np.ndar
         size = size * at.scale[:, left_out.fit_of]
     own = np.ones(len(guesses)) if at.importance is None else at.importance
     most = m / (m + own)  # the share of all labels together, beside the row's own
-    n = effective_number(left_out.weight)
-    level = max(coverage, min(coverage + left_out.margin / (n + 1), n / (n + 1)))
-    smooth = n if left_out.margin else None
+    level = max(coverage, min(coverage + left_out.margin / (m + 1), m / (m + 1)))
+    smooth = effective_number(left_out.weight) if left_out.margin else None
     high = _upper_quantile(guesses + size, left_out.weight, most, level, smooth)
     low = -_upper_quantile(size - guesses, left_out.weight, most, level, smooth)
     return np.column_stack([low, high])
