@@ -185,6 +185,13 @@ def test_wrong_probabilities_are_refused(wrong):
         small().fit(X, labels, label_probability=probability)
 
 
+@pytest.mark.parametrize("wrong", [0.1, [[0.1]] * 200, [0.1] * 199])
+def test_probabilities_are_one_for_each_row(wrong):
+    X, _, labels, _ = tilted(0.0, N=200, n=30)
+    with pytest.raises(ValueError, match="one number for each row|inconsistent numbers"):
+        small().fit(X, labels, label_probability=wrong)
+
+
 def test_probabilities_and_strata_are_one_too_many():
     table = pa.table({"a": [1.0, 2.0], "y": [1.0, 2.0], "p": [0.5, 0.5]})
     with pytest.raises(ValueError, match="Give one"):

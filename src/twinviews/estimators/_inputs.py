@@ -228,7 +228,11 @@ def check_present_rows(
         raise ValueError(f"y has {y.ndim} dimensions. Give one column, or one column per target.")
     probability = None
     if label_probability is not None:
-        probability = _as_floats("label_probability", label_probability)
+        probability = np.asarray(_as_floats("label_probability", label_probability))
+        if probability.ndim != 1:
+            raise ValueError(
+                f"label_probability has {probability.ndim} dimensions. Give one number for each row."
+            )
         check_consistent_length(X, probability)
     if sample_weight is None:
         return X, y, None, probability
