@@ -188,7 +188,7 @@ def test_wrong_probabilities_are_refused(wrong):
 @pytest.mark.parametrize("wrong", [0.1, [[0.1]] * 200, [0.1] * 199])
 def test_probabilities_are_one_for_each_row(wrong):
     X, _, labels, _ = tilted(0.0, N=200, n=30)
-    with pytest.raises(ValueError, match="one number for each row|inconsistent numbers"):
+    with pytest.raises(ValueError, match=r"one number for each row|inconsistent numbers"):
         small().fit(X, labels, label_probability=wrong)
 
 
