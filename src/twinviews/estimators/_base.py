@@ -25,7 +25,7 @@ from twinviews.estimators._compared_labels import (
     numbers_of_columns,
 )
 from twinviews.estimators._ensemble import EnsembleFit, dense
-from twinviews.estimators._inputs import as_numbers, check_present_rows, open_arrays, open_dask
+from twinviews.estimators._inputs import as_numbers, open_arrays, open_dask
 from twinviews.estimators._labeled_rows_alone import fit_labeled_rows_alone
 from twinviews.estimators._method import Method, Problems, Solution
 from twinviews.estimators._outside import outside, remember_ranges, warn_if_outside
@@ -36,6 +36,7 @@ from twinviews.estimators._questions import (
     ask_about_strata,
     labels_as_given,
 )
+from twinviews.estimators._relabel import relabel
 from twinviews.method.kernels import Kernel, find_kernel
 from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.tuning import SAMPLE_ROWS
@@ -268,43 +269,7 @@ class SemiSupervisedEstimator(BaseEstimator):
             levels=level_places(numbers_of_columns(self)),
         )
 
-    def relabel(
-        self, X: Any, y: Any, *, sample_weight: Any = None, label_probability: Any = None
-    ) -> Self:
-        """Solve again for another set of labeled rows, with what was learned from all rows kept.
-
-        The unlabeled rows are not needed: it takes milliseconds whatever their number (with XNV's
-        ensemble, which is fitted and weighted again, seconds). Landmarks,
-        views and correlations stay, and so do sigma and the correlation ridge that made them, even
-        where labels of the fit chose them; the ridge and the canonical weight, where "auto", are chosen
-        again. ``shift_`` compares the new labels with rows that the fit has kept; it is None in a model
-        from a file, which keeps none. If an error is raised, the model is as it was.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            The labeled rows, all of them: rows of the fit, new rows, or both.
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Their labels. A row without a label is passed over.
-        sample_weight, label_probability : array-like of shape (n_samples,), optional
-            As in ``fit``.
-
-        Returns
-        -------
-        self
-        """
-        check_is_fitted(self)
-        labels = y
-        X, y, weight, p = check_present_rows(self._as_numbers(X), y, sample_weight, label_probability)
-        labeled = LabeledRows.of(X, y.reshape(len(y), -1), weight, self.missing_label, p)
-        unscaled, labeled = labeled, labeled.scaled(self._scaling)
-        with all_or_nothing(self), fitting(self, look=False):
-            problems = self._read_problems(labeled, y.ndim == 1)
-            problems = compare_labels(self, unscaled, problems)
-            self._one_column = y.ndim == 1
-            self._solve(problems, labeled.count)
-            ask_about_outlying_labels(self, unscaled, labels_as_given(labels, sample_weight))
-            return self
+    relabel = relabel
 
     def _read_problems(self, labeled: LabeledRows, one_column: bool) -> list[LabeledProblem]:
         """The labeled rows as least-squares problems; classes are remembered on the way."""
