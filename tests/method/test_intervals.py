@@ -6,7 +6,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_diabetes
 
 from twinviews import KRRRegressor, RFFRegressor, SSSLRegressor, XNVRegressor
-from twinviews.method.intervals import FitsAtRows, LeftOut, deviation, interval_ends
+from twinviews.method.intervals import (
+    FitsAtRows,
+    LeftOut,
+    deviation,
+    interval_ends,
+    interval_ends_by_group,
+)
 
 FORMULA = {"sigma": 2.0, "ridge": 1e-3}
 
@@ -143,14 +149,14 @@ def test_rows_of_more_weight_count_more_in_the_ends():
 
 
 def test_a_row_that_stands_for_many_has_wider_intervals_up_to_none():
-    """Its own weight lies at infinity: as if so many labels had an infinite residual."""
+    """Its own weight, that of a mean label at the least, lies at infinity."""
     residual = np.arange(1.0, 41.0)
     left_out = LeftOut(FitsAtRows, np.zeros(40, int), residual, np.full(40, 1 / 40))
     at = FitsAtRows(np.full((4, 1), 5.0), importance=np.array([0.0, 1.0, 3.0, 9.0]))
     _, high = interval_ends(at, left_out, 0.9).T
-    assert_array_equal(high, [5 + 36, 5 + 37, 5 + 39, np.inf])
+    assert_array_equal(high, [5 + 37, 5 + 37, 5 + 39, np.inf])
     smooth = interval_ends(at, left_out._replace(margin=0.5), 0.9)[:, 1]
-    assert (np.diff(smooth) > 0).all()
+    assert (np.diff(smooth[1:]) > 0).all()
     assert smooth[3] == np.inf
 
 
@@ -220,3 +226,17 @@ def test_a_group_without_labels_has_no_interval():
     assert np.isfinite(ends[X[:, 2] == 1]).all()
     with pytest.raises(ValueError, match="by='colour' is not an input column"):
         model.predict_interval(X, by="colour")
+
+
+def test_groups_count_importance_against_their_own_labels():
+    """The interval of a group is that of its labels alone, whatever the other labels stand for."""
+    random = np.random.default_rng(0)
+    weight = np.concatenate([np.full(30, 0.1), np.full(30, 1.9)]) / 60
+    both = LeftOut(FitsAtRows, np.zeros(60, int), random.normal(size=60), weight)
+    labels = np.repeat([[0.0], [1.0]], 30, axis=0)
+    at = FitsAtRows(np.zeros((2, 1)), importance=np.array([0.1, 1.9]))
+    found = interval_ends_by_group(at, both, 0.9, np.array([[0.0], [1.0]]), labels)
+    for one in (0, 1):
+        alone = both.only(np.flatnonzero(labels[:, 0] == one))
+        expected = interval_ends(FitsAtRows(np.zeros((1, 1))), alone, 0.9)
+        assert_allclose(found[[one]], expected)

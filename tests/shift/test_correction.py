@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 from numpy.testing import assert_allclose, assert_array_equal
 
 from twinviews import (
@@ -16,6 +17,7 @@ from twinviews import (
     load_model,
     save_model,
 )
+from twinviews.cli import main
 
 FORMULA = {"sigma": 2.0, "ridge": 1e-3, "correlation_ridge": 1e-3, "committee": False}
 
@@ -242,3 +244,26 @@ def test_a_level_without_a_label_gets_what_other_columns_say_and_a_wide_interval
         assert_allclose(model.predict(unknown)[is_f], model.predict(rows)[is_f], rtol=1e-6)
     # More debt, the only other sign of a poor grade, means a higher rate.
     assert np.corrcoef(model.predict(rows)[is_f], rows["debt"][is_f])[0, 1] > 0.5
+
+
+@pytest.mark.filterwarnings("ignore::twinviews.ShiftWarning")
+def test_the_command_line_leaves_blanks_and_says_why(tmp_path):
+    """Rows beyond all labels, and with --by groups with too few of them."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=800), "b": rng.normal(size=800)})
+    frame["machine"] = np.where(np.arange(800) % 40 == 0, "new", "old")
+    frame["y"] = np.where((frame["a"] > 0) & (np.arange(800) < 300), frame["a"], np.nan)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    run = CliRunner().invoke
+    model, table, out = (str(tmp_path / name) for name in ("m", "t.csv", "p.csv"))
+    assert run(main, ["fit", table, "--target", "y", "--quick", "-o", model]).exit_code == 0
+    said = run(main, ["predict", model, table, "-o", out])
+    found = pd.read_csv(out)
+    assert f"{found['lower'].isna().sum():,} of 800 rows have no interval" in said.stderr
+    assert "no label is like them" in said.stderr
+    assert found["lower"][frame["a"] < -1].isna().mean() > 0.9
+    assert found["prediction"].notna().all()
+    said = run(main, ["predict", model, table, "--by", "machine", "-o", out])
+    assert "too few labels have their machine" in said.stderr
+    assert pd.read_csv(out)["lower"][frame["machine"] == "new"].isna().all()
+    assert run(main, ["predict", model, table, "--by", "colour", "-o", out]).exit_code != 0

@@ -9,8 +9,8 @@ the probability p = n_random / (N - n_own), and a mean with weights (1 - p) / p 
 all rows without a label, whatever the rule does.
 
 This holds for a number that each row has, such as the loss of a given model. A held-out loss is not
-quite one: later suggestions have avoided the labeled row, so it is harder to predict without its label
-than another row like it, and the mean is too large rather than too small.
+quite one: later suggestions have avoided the labeled row, so it may be harder to predict without its
+label than another row like it. For classes the mean was too large in trials.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FOR_THEMSELVES = ("suggested", "chosen")
 def label_probabilities(how: Sequence[str] | np.ndarray, n_rows: int) -> np.ndarray:
     """(n_labels,) the probability with which each row was given its label.
 
-    Labels of rows that were suggested or chosen stand for themselves: 1. The others stand for all the
+    Rows that were suggested or chosen were certain to have a label: 1. The others stand for all the
     other rows of the table: their number divided by that of those rows. Labels of which nothing is
     known, "given", count as drawn at random, as they do in every fit; if they were not, say "chosen".
     Without any random or given label nothing is known of the other rows, and every label has 1.

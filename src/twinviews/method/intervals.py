@@ -85,7 +85,8 @@ def interval_ends(at: FitsAtRows, left_out: LeftOut, coverage: float) -> np.ndar
     size = np.abs(left_out.relative_residual if at.residual is None else at.residual)
     if at.scale is not None:
         size = size * at.scale[:, left_out.fit_of]
-    own = np.ones(len(guesses)) if at.importance is None else at.importance
+    # Weights are estimates: a row counts for no less than a mean label, or few labels might do.
+    own = np.ones(len(guesses)) if at.importance is None else np.maximum(at.importance, 1.0)
     most = m / (m + own)  # the share of all labels together, beside the row's own
     level = max(coverage, min(coverage + left_out.margin / (m + 1), m / (m + 1)))
     smooth = effective_number(left_out.weight) if left_out.margin else None
@@ -108,11 +109,12 @@ def interval_ends_by_group(
     for one in np.intersect1d(ours, theirs):
         chosen, some = np.flatnonzero(ours == one), np.flatnonzero(theirs == one)
         residual = None if at.residual is None else at.residual[np.ix_(some, chosen)]
+        unit = m * left_out.weight[chosen].mean()  # the mean of the group's labels, in means over all
         there = FitsAtRows(
             at.prediction[some],
             None if at.scale is None else at.scale[some],
             residual,
-            None if at.importance is None else at.importance[some],
+            None if at.importance is None else at.importance[some] / unit,
         )
         ends[some] = interval_ends(there, left_out.only(chosen), coverage)
     return ends

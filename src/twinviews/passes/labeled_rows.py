@@ -10,12 +10,10 @@ import numpy as np
 
 from twinviews.method.labeled_problem import LabeledProblem, distinct_problem
 from twinviews.method.landmarks import row_priorities, stack_rows
-from twinviews.passes.strata import StratumRows, check_label_probability
+from twinviews.passes.strata import StratumRows, check_label_probability, rows_stood_for
 from twinviews.passes.targets import missing_labels
 
 Rows = Any  # (rows, D) ndarray or CSR matrix
-# A row that was certain to have a label stands for no other, but its label is one.
-_LEAST_IMPORTANCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -81,10 +79,7 @@ class LabeledRows:
 
     @property
     def importance(self) -> np.ndarray | None:
-        """(count,) for how many rows without a label each label stands; None where that is not known.
-
-        Of n rows that were given a label with probability p, n p have one, and stand for the others.
-        """
+        """(count,) for how many rows without a label each label stands; None if that is not known."""
         if not self.probability_parts:
             return None
         probability = np.concatenate(self.probability_parts)
@@ -93,7 +88,7 @@ class LabeledRows:
                 f"label_probability is known of {len(probability):,} labels out of {self.count:,}. "
                 f"Give it for all of them, or for none."
             )
-        return np.asarray(np.maximum(1 / probability - 1, _LEAST_IMPORTANCE))
+        return rows_stood_for(probability)
 
     @property
     def count(self) -> int:

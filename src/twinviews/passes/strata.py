@@ -35,6 +35,18 @@ class StratumRows:
         return int(self.n_rows[~np.isin(self.strata, stratum)].sum())
 
 
+# A row that was certain to have a label stands for no other, but its label is one.
+_LEAST_IMPORTANCE = 1e-6
+
+
+def rows_stood_for(probability: np.ndarray) -> np.ndarray:
+    """(labels,) for how many rows without a label each label stands.
+
+    Of n rows that were given a label with probability p, n p have one, and stand for the others.
+    """
+    return np.maximum(1 / probability - 1, _LEAST_IMPORTANCE)
+
+
 def check_label_probability(probability: np.ndarray) -> None:
     """Of labeled rows: above 0 and at most 1."""
     wrong = np.flatnonzero(~((probability > 0) & (probability <= 1)))

@@ -53,7 +53,7 @@ def predict_rows(
         n_rows = write(chain([first], counted), first.schema, output, formulas=formulas)
     outside = _say_what_is_outside(fitted, counted.counts, named=named)
     if counted.n_without_interval:
-        say(_why_no_interval(counted.n_without_interval, n_rows))
+        say(_why_no_interval(counted.n_without_interval, n_rows, by))
     if output != "-":
         say(f"Wrote {output}: {n_rows:,} rows.")
     added = [name for name in first.schema.names if name not in kept]
@@ -99,13 +99,11 @@ class _Counted:
         return table
 
 
-def _why_no_interval(n_without: int, n_rows: int) -> str:
+def _why_no_interval(n_without: int, n_rows: int, by: str | None) -> str:
     if n_without == n_rows:
         return "lower and upper are blank: labels are too few, or too unlike these rows, for intervals."
-    return (
-        f"{n_without:,} of {n_rows:,} rows have no interval (lower and upper are blank): no label is "
-        f"like them."
-    )
+    why = "no label is like them" if by is None else f"too few labels have their {by}, or are like them"
+    return f"{n_without:,} of {n_rows:,} rows have no interval (lower and upper are blank): {why}."
 
 
 def _say_what_is_outside(model: Any, counts: OutsideCounts | None, *, named: bool) -> dict[str, Any]:
