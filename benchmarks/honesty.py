@@ -246,6 +246,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder with the data files of the paper's sets")
     parser.add_argument("--output", type=Path, required=True, help="folder for what is finished")
     parser.add_argument("--draws", type=int, default=10)
+    parser.add_argument("--first", type=int, default=7, help="draws 0 to 6 chose constants")
     parser.add_argument("--task", choices=list(LABELS))
     parser.add_argument("--half", choices=["development", "untouched"])
     parser.add_argument("--sets", default="", help="names, with commas between; default: all")
@@ -273,7 +274,7 @@ def run(store: Fits, options: argparse.Namespace) -> None:
     asked = [int(n) for n in options.labels.split(",") if n]
     jobs = [
         Job(one.name, n, number)
-        for number in range(options.draws)
+        for number in range(options.first, options.first + options.draws)
         for one in choose_contest_sets([s for s in options.sets.split(",") if s], options.half)
         if options.task in (None, one.task)
         for n in asked or LABELS[one.task]
