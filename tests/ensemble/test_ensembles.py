@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_digits
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from twinviews import KRRRegressor, XNVClassifier, XNVRegressor
 from twinviews.ensemble.boosted_trees import Trees
@@ -29,13 +29,23 @@ def test_trees_as_arrays_are_those_of_scikit_learn(n_classes):
     """To the last bit, and where a row lies on a threshold or a tree is a single leaf, too."""
     X = rng.normal(size=(300, 3)).round(1)
     code = np.digitize(X[:, 0] + X[:, 1] * X[:, 2], np.linspace(-0.5, 0.5, n_classes - 1))
-    for n in (300, 12):
-        model = HistGradientBoostingClassifier(max_iter=30, max_leaf_nodes=8, min_samples_leaf=4)
+    for n, leaves in ((300, 8), (300, 64), (12, 8)):
+        model = HistGradientBoostingClassifier(max_iter=30, max_leaf_nodes=leaves, min_samples_leaf=4)
         model.fit(X[:n], code[:n])
-        thresholds = np.sort(Trees.of(model).threshold.ravel())[:, None] * np.ones(3)
+        trees = Trees.of(model, 3, np.arange(3))
+        thresholds = np.sort(trees.threshold.ravel())[:, None] * np.ones(3)
         for at in (X, thresholds):
             expected = model.decision_function(at).reshape(len(at), -1)
-            assert_array_equal(Trees.of(model)(at), expected)
+            assert_array_equal(trees(at), expected)
+
+
+def test_trees_of_numbers_may_look_at_some_columns():
+    X = rng.normal(size=(200, 4))
+    y = X[:, 1] * X[:, 3]
+    model = HistGradientBoostingRegressor(max_iter=20, max_leaf_nodes=32).fit(X[:, [1, 3]], y)
+    trees = Trees.of(model, 4, np.array([1, 3]))
+    assert set(np.unique(trees.feature[trees.left_out > 0])) == {1, 3}
+    assert_array_equal(trees(X)[:, 0], model.predict(X[:, [1, 3]]))
 
 
 def test_the_default_beats_the_views_alone_and_kernel_ridge_on_diabetes_and_a_made_table():

@@ -734,3 +734,16 @@ def test_members_are_fitted_without_each_fold_and_predict_it(n_threads, in_threa
             mean = labeled.Y[learned & ~inside].mean(axis=0)
             assert_allclose(found.folds[fold][member](X), base + mean)
             assert_allclose(found.held_out[member, inside], base[inside] + mean)
+
+
+@pytest.mark.parametrize("t", [1, 3])
+def test_linear_ridge_from_products_of_rows_is_the_one_from_columns(t):
+    """With more columns than labels the m x m form is used; columns of zeros change nothing."""
+    random = np.random.default_rng(3)
+    X, weight = random.normal(size=(30, 29)), random.dirichlet(np.ones(30))
+    Y = X @ random.normal(size=(29, t)) + random.normal(size=(30, t))
+    (few,) = LinearRidge().fit(Labeled(X, Y, weight), X)
+    wide = np.hstack([X, np.zeros((30, 20))])
+    (many,) = LinearRidge().fit(Labeled(wide, Y, weight), wide)
+    at = random.normal(size=(9, 29))
+    assert_allclose(many(np.hstack([at, random.normal(size=(9, 20))])), few(at), rtol=1e-6)

@@ -1,48 +1,48 @@
-"""Boosted trees, for classes that depend on thresholds of columns: scikit-learn's, fixed settings."""
+"""Boosted trees, for targets that depend on thresholds of columns: scikit-learn's, fixed settings."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.special import expit, softmax
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from threadpoolctl import threadpool_limits
 
+from twinviews.ensemble.column_association import associated_columns
 from twinviews.ensemble.member import Labeled, Predictor, as_decision_values, class_codes
 
 # A tree is grown for each class in each round.
 MOST_CLASSES_FOR_BOOSTING = 7
-# Most leaves of a tree: as many as a byte has bits.
-_LEAVES = 8
-# The lowest bit that is zero, for each byte; 255, which would leave no leaf, does not occur.
-_FIRST_LEAF = np.array([(~byte & (byte + 1)).bit_length() - 1 for byte in range(255)] + [0])
+# With more columns, those that have most to do with the labels are looked at.
+_MOST_COLUMNS = 512
+# Small trees for few labels. With many, rounds go on while they help a tenth that is held out.
+_OF_FEW = {"max_iter": 60, "max_leaf_nodes": 8, "min_samples_leaf": 4, "early_stopping": False}
+_OF_MANY = {"max_iter": 500, "max_leaf_nodes": 32, "early_stopping": True, "n_iter_no_change": 20}
+_MANY = 1000
 
 
 @dataclass(frozen=True)
 class Boosting:
     seed: int
+    classes: bool
     names = ("boosting",)
 
     def fit(self, labeled: Labeled, unlabeled: np.ndarray) -> list[Predictor]:
-        Y = labeled.Y
-        code = class_codes(Y)
-        model = HistGradientBoostingClassifier(
-            max_iter=60,
-            learning_rate=0.1,
-            max_leaf_nodes=_LEAVES,
-            min_samples_leaf=4,
-            early_stopping=False,
-            random_state=self.seed,
-        )
+        X, Y = labeled.X, labeled.Y
+        columns = associated_columns(X, Y, _MOST_COLUMNS)
+        settings = _OF_MANY if len(Y) > _MANY else _OF_FEW
+        kind = HistGradientBoostingClassifier if self.classes else HistGradientBoostingRegressor
+        model = kind(learning_rate=0.1, random_state=self.seed, **settings)
         weight = labeled.weight * len(Y)
         # Weights make boosting look for its bins at twenty times the cost, so equal ones are left out.
         options = {} if np.ptp(weight) < 1e-9 else {"sample_weight": weight}
         # Threads on so few rows would only wait for each other.
-        with threadpool_limits(1, "openmp"):
-            model.fit(labeled.X, code, **options)
-        return [BoostedClasses(Trees.of(model), model.classes_, max(Y.shape[1], 2))]
+        with threadpool_limits(None if len(Y) > _MANY else 1, "openmp"):
+            model.fit(X[:, columns], class_codes(Y) if self.classes else Y[:, 0], **options)
+        trees = Trees.of(model, X.shape[1], columns)
+        return [BoostedClasses(trees, model.classes_, max(Y.shape[1], 2)) if self.classes else trees]
 
 
 @dataclass(frozen=True)
@@ -55,34 +55,36 @@ class Trees:
     """
 
     n_columns: Annotated[int, "D", ">= 1"]
-    baseline: Annotated[np.ndarray, "k"]  # one for two classes, else one for each class
-    feature: Annotated[np.ndarray, "rounds k 7", "int64", "< D"]  # column that a node tests
-    threshold: Annotated[np.ndarray, "rounds k 7"]  # rows above it go right
+    baseline: Annotated[np.ndarray, "k"]  # one for numbers and two classes, else one for each class
+    feature: Annotated[np.ndarray, "rounds k i", "int64", "< D"]  # column that a node tests
+    threshold: Annotated[np.ndarray, "rounds k i"]  # rows above it go right
     # Bits of the leaves that going right rules out.
-    left_out: Annotated[np.ndarray, "rounds k 7", "uint8"]
-    value: Annotated[np.ndarray, "rounds k 8"]  # what each leaf adds
+    left_out: Annotated[np.ndarray, "rounds k i", "uint64"]
+    value: Annotated[np.ndarray, "rounds k l"]  # what each leaf adds
 
     @classmethod
-    def of(cls, model: HistGradientBoostingClassifier) -> Trees:
-        """The trees of a fitted scikit-learn model, whose rows had no missing values."""
+    def of(cls, model: Any, n_columns: int, columns: np.ndarray) -> Trees:
+        """The trees of a fitted scikit-learn model, whose rows had these columns and no blanks."""
         rounds = model._predictors
+        nodes_of = [[tree.nodes for tree in trees] for trees in rounds]
+        leaves = max(2, *(int(nodes["is_leaf"].sum()) for trees in nodes_of for nodes in trees))
         shape = (len(rounds), len(rounds[0]))
-        feature = np.zeros((*shape, _LEAVES - 1), np.int64)
-        threshold = np.zeros((*shape, _LEAVES - 1))
-        left_out = np.zeros((*shape, _LEAVES - 1), np.uint8)  # a place without a node rules nothing out
-        value = np.zeros((*shape, _LEAVES))
+        feature = np.zeros((*shape, leaves - 1), np.int64)
+        threshold = np.zeros((*shape, leaves - 1))
+        left_out = np.zeros((*shape, leaves - 1), np.uint64)  # a place without a node rules nothing out
+        value = np.zeros((*shape, leaves))
         for place in np.ndindex(*shape):
-            nodes = rounds[place[0]][place[1]].nodes
+            nodes = nodes_of[place[0]][place[1]]
             inner = np.flatnonzero(nodes["is_leaf"] == 0)
             leaves_of = _leaves_below(nodes)
-            feature[place][: len(inner)] = nodes["feature_idx"][inner]
+            feature[place][: len(inner)] = columns[nodes["feature_idx"][inner]]
             threshold[place][: len(inner)] = nodes["num_threshold"][inner]
             left = nodes["left"][inner].tolist()
             left_out[place][: len(inner)] = [sum(1 << leaf for leaf in leaves_of[at]) for at in left]
             for at in np.flatnonzero(nodes["is_leaf"]).tolist():
                 value[place][leaves_of[at][0]] = nodes["value"][at]
-        baseline = model._baseline_prediction.ravel()
-        return cls(model.n_features_in_, baseline, feature, threshold, left_out, value)
+        baseline = np.ravel(model._baseline_prediction)
+        return cls(n_columns, baseline, feature, threshold, left_out, value)
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         """(rows, k) decision function, summed in the same order as in scikit-learn."""
@@ -94,8 +96,16 @@ class Trees:
         for feature, threshold, left_out, value in nodes:
             above = columns[feature] > threshold[:, :, None]
             ruled_out = np.bitwise_or.reduce(above * left_out[:, :, None], axis=1)
-            total += value[tree, _FIRST_LEAF[ruled_out]]
+            total += value[tree, first_leaf(ruled_out)]
         return total.T
+
+
+def first_leaf(ruled_out: np.ndarray) -> np.ndarray:
+    """The lowest bit that is zero; 64 if there is none."""
+    lowest = ~ruled_out & (ruled_out + np.uint64(1))
+    with np.errstate(divide="ignore"):
+        place = np.log2(lowest.astype(np.float64))  # exact for powers of two
+    return np.where(lowest == 0, 64, place).astype(np.int64)
 
 
 def _leaves_below(nodes: np.ndarray) -> dict[int, list[int]]:

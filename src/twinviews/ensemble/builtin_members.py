@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterable
 
 from twinviews.ensemble.anchor_graph import AnchorGraph, Anchors, centres_of
 from twinviews.ensemble.boosted_trees import MOST_CLASSES_FOR_BOOSTING, Boosting
-from twinviews.ensemble.gaussian_process import MOST_COLUMNS_FOR_WIDTHS, ColumnWidths
+from twinviews.ensemble.gaussian_process import ColumnWidths
 from twinviews.ensemble.learned_metric import MetricRidges, TunedWidth
 from twinviews.ensemble.linear_ridge import LinearRidge
 from twinviews.ensemble.member import MemberContext, MemberSpec
 from twinviews.ensemble.scales import STANDARD, on_scale
 
 _ANCHORS_OF_A_ROW = (3, 8)
+# With fewer columns and few labels, trees of numbers have never had a weight worth their time.
+FEW_COLUMNS = 64
 
 MemberFactory = Callable[[MemberContext], Iterable[MemberSpec]]
 
@@ -23,14 +25,15 @@ def builtin_members(context: MemberContext) -> list[MemberSpec]:
 
 
 def _for_numbers(context: MemberContext) -> list[MemberSpec]:
-    D = context.n_columns
+    D, seed = context.n_columns, context.seed
     specs = [MemberSpec(STANDARD, TunedWidth(D))]
     for scale in context.scales:
         kernels = ("gaussian", "laplace")
         specs += [MemberSpec(scale, MetricRidges(kernel, 2.0, D)) for kernel in kernels]
-        specs += _smooth(scale, D)
-        if D <= MOST_COLUMNS_FOR_WIDTHS:
-            specs.append(MemberSpec(scale, ColumnWidths("matern32")))
+        specs += _smooth(scale)
+        specs.append(MemberSpec(scale, ColumnWidths("matern32")))
+    if D > FEW_COLUMNS:
+        specs.append(MemberSpec(STANDARD, Boosting(seed, classes=False), in_threads=False))
     return specs
 
 
@@ -39,20 +42,19 @@ def _for_classes(context: MemberContext) -> list[MemberSpec]:
     specs = [MemberSpec(STANDARD, TunedWidth(D))]
     for name, scale in context.scales.items():
         specs.append(MemberSpec(name, MetricRidges("laplace", 1.0, D, matrix=False)))
-        specs += _smooth(name, D)
+        specs += _smooth(name)
         rows = on_scale(scale, context.unlabeled)
         centres = centres_of(rows, seed)
         specs += [
             MemberSpec(name, AnchorGraph.of(Anchors(centres, near), rows)) for near in _ANCHORS_OF_A_ROW
         ]
     if context.n_classes <= MOST_CLASSES_FOR_BOOSTING:
-        specs.append(MemberSpec(STANDARD, Boosting(seed), in_threads=False))
+        specs.append(MemberSpec(STANDARD, Boosting(seed, classes=True), in_threads=False))
     return specs
 
 
-def _smooth(scale: str, D: int) -> list[MemberSpec]:
-    linear = MemberSpec(scale, LinearRidge())
-    return [MemberSpec(scale, ColumnWidths()), linear] if D <= MOST_COLUMNS_FOR_WIDTHS else [linear]
+def _smooth(scale: str) -> list[MemberSpec]:
+    return [MemberSpec(scale, ColumnWidths()), MemberSpec(scale, LinearRidge())]
 
 
 BUILT_IN = "built-in"

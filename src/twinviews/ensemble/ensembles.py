@@ -37,8 +37,13 @@ LEAST_LABELS = 25
 MOST_LABELS = 1000
 # How often labels that are far from their predictions are looked for.
 _MOST_ROUNDS = 3
-# Unlabeled rows for scales, gradients and graphs.
-UNLABELED_ROWS = 3000
+# Unlabeled rows for scales, gradients and graphs: so many, and fewer of wide tables.
+_UNLABELED_ROWS, _LEAST_UNLABELED_ROWS, _UNLABELED_VALUES = 3000, 300, 6_000_000
+
+
+def n_unlabeled_rows(n_columns: int) -> int:
+    """How many unlabeled rows members see at most."""
+    return max(_LEAST_UNLABELED_ROWS, min(_UNLABELED_ROWS, _UNLABELED_VALUES // n_columns))
 
 
 class Member(NamedTuple):

@@ -19,6 +19,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 from scipy.optimize import OptimizeResult, minimize
 
+from twinviews.ensemble.column_association import associated_columns, associations
 from twinviews.ensemble.kernel_ridge import KernelRidge
 from twinviews.ensemble.learned_metric import InMetric, Metric
 from twinviews.ensemble.member import Labeled, Predictor
@@ -83,10 +84,13 @@ class ColumnWidths:
         mean = labeled.weight @ labeled.Y
         Y = labeled.Y - mean
         spread = float(np.sqrt(np.mean(labeled.weight @ np.square(Y)))) or 1.0
-        problem = _Problem(labeled.X, Y / spread, 1 / (len(Y) * labeled.weight))
-        starts = [fit.metric.L for (fit,) in folds if isinstance(fit, InMetric)]
+        chosen = associated_columns(labeled.X, Y, MOST_COLUMNS_FOR_WIDTHS)
+        problem = _Problem(labeled.X[:, chosen], Y / spread, 1 / (len(Y) * labeled.weight))
+        starts = [fit.metric.L[chosen] for (fit,) in folds if isinstance(fit, InMetric)]
         amplitude, noise, inverse_widths = _most_likely(problem, self.kernel, starts)
-        metric = Metric(inverse_widths)
+        L = np.zeros(labeled.X.shape[1])
+        L[chosen] = inverse_widths
+        metric = Metric(L)
         Z = metric(labeled.X)
         columns = SHIFT_INVARIANT[self.kernel].against(Z, 1.0)
         C = amplitude * columns(Z)
@@ -115,7 +119,8 @@ def _most_likely(
             widths = np.log(np.maximum(associated, _LEAST_ASSOCIATION))
             again.append(np.append(start[:2], widths))
     if starts:
-        others = [np.append(found.x[:2], np.log(widths)) for widths in starts]
+        least = np.exp(_INVERSE_WIDTHS[0])  # of a column that another fit has not chosen
+        others = [np.append(found.x[:2], np.log(np.maximum(widths, least))) for widths in starts]
         again.append(min(others, key=lambda logs: _loss(logs, *each)[0]))
     searches = [found, *(_minimized(_loss, logs, each, _STEPS) for logs in again)]
     found = min(searches, key=lambda search: float(search.fun))
@@ -129,31 +134,6 @@ def _minimized(loss: Any, start: np.ndarray, parameters: tuple[Any, ...], steps:
     return minimize(
         loss, start, args=parameters, jac=True, method="L-BFGS-B", bounds=bounds, options=options
     )
-
-
-def associations(X: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(D,) and (D,) how much each column has to do with the labels, relative to the largest.
-
-    The first is the largest correlation of the column, or of its distance from its mean, with a target:
-    distances show effects that are alike on both sides. The second is the largest one also with the
-    target's distance from its mean, which shows columns that have an effect through others only.
-    """
-    columns, targets = _centred(X), _centred(Y)
-    sides = [_unit(columns), _unit(_centred(np.abs(columns)))]
-    direct = np.max([np.abs(x.T @ _unit(targets)).max(axis=1) for x in sides], axis=0)
-    size = _unit(_centred(np.abs(targets)))
-    through = np.max([direct, *(np.abs(x.T @ size).max(axis=1) for x in sides)], axis=0)
-    return direct / (direct.max() or 1.0), through / (through.max() or 1.0)
-
-
-def _centred(values: np.ndarray) -> np.ndarray:
-    return np.asarray(values - values.mean(axis=0))
-
-
-def _unit(centred: np.ndarray) -> np.ndarray:
-    """Columns of length one; a constant column stays zero."""
-    length = np.linalg.norm(centred, axis=0)
-    return np.divide(centred, length, out=np.zeros_like(centred), where=length > 0)
 
 
 def _common_width_loss(logs: np.ndarray, problem: _Problem, kernel: str) -> tuple[float, np.ndarray]:

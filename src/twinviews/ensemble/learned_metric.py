@@ -12,6 +12,7 @@ from typing import Annotated
 
 import numpy as np
 
+from twinviews.ensemble.column_association import associated_columns
 from twinviews.ensemble.kernel_ridge import (
     KernelFit,
     KernelRidge,
@@ -24,6 +25,8 @@ from twinviews.method.kernels import SHIFT_INVARIANT
 ROUNDS = 2
 # A matrix has D (D + 1) / 2 numbers to learn; with more columns than this it only overfits.
 MOST_COLUMNS_FOR_A_MATRIX = 64
+# With more columns, those that do not matter decide which rows are near each other.
+MOST_COLUMNS_FOR_DISTANCES = 512
 _ROWS_FOR_GRADIENTS = 300
 _ROWS_FOR_DISTANCES = 300
 WIDTHS = (0.5, 1.0, 2.0, 4.0, 8.0)
@@ -31,12 +34,14 @@ WIDTHS = (0.5, 1.0, 2.0, 4.0, 8.0)
 
 @dataclass(frozen=True)
 class Metric:
-    """x -> x L; L is a matrix, or a factor for each column."""
+    """x -> x L; L is a matrix, or a factor for each column. Columns of factor zero are left out."""
 
     L: Annotated[np.ndarray, "D | D D"]
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
-        return X * self.L if self.L.ndim == 1 else X @ self.L
+        if self.L.ndim == 2:
+            return X @ self.L
+        return X * self.L if self.L.all() else X[:, self.L != 0] * self.L[self.L != 0]
 
     @property
     def is_learned(self) -> bool:
@@ -52,10 +57,19 @@ class Metric:
     def stretched(self, product: np.ndarray) -> Metric:
         """Along the directions of a mean gradient product, measured in this metric."""
         if self.L.ndim == 1:
-            return Metric(self.L * np.sqrt(np.sqrt(product / (product.max() or 1.0)) + 1e-6))
+            L, kept = self.L.copy(), self.L != 0
+            L[kept] *= np.sqrt(np.sqrt(product / (product.max() or 1.0)) + 1e-6)
+            return Metric(L)
         share, V = np.linalg.eigh(product / (np.trace(product) or 1.0))
         L = self.L @ (V * np.maximum(share, 1e-12) ** 0.25) @ V.T
         return Metric(L / np.abs(L).max())
+
+
+def plain_metric(labeled: Labeled) -> Metric:
+    """All columns alike; of very many those that have most to do with the labels."""
+    L = np.zeros(labeled.X.shape[1])
+    L[associated_columns(labeled.X, labeled.Y, MOST_COLUMNS_FOR_DISTANCES)] = 1.0
+    return Metric(L)
 
 
 @dataclass(frozen=True)
@@ -105,12 +119,12 @@ class MetricRidges:
         return self.matrix and self.n_columns <= MOST_COLUMNS_FOR_A_MATRIX
 
     def fit(self, labeled: Labeled, unlabeled: np.ndarray) -> list[Predictor]:
-        D = self.n_columns
-        factors = Metric(np.ones(D))
-        start = self.fit_in(factors, labeled, unlabeled)
-        found: list[Predictor] = [start.predictor, self._last_round(factors, start, labeled, unlabeled)]
+        plain = plain_metric(labeled)
+        start = self.fit_in(plain, labeled, unlabeled)
+        found: list[Predictor] = [start.predictor, self._last_round(plain, start, labeled, unlabeled)]
         if self._with_matrix:
-            found.append(self._last_round(Metric(np.eye(D)), start, labeled, unlabeled))
+            eye = Metric(np.eye(self.n_columns))
+            found.append(self._last_round(eye, start, labeled, unlabeled))
         return found
 
     def _last_round(
@@ -147,7 +161,7 @@ class TunedWidth:
     names = ("gaussian of tuned width",)
 
     def fit(self, labeled: Labeled, unlabeled: np.ndarray) -> list[Predictor]:
-        plain = Metric(np.ones(self.n_columns))
+        plain = plain_metric(labeled)
         fits = [
             MetricRidges("gaussian", width, self.n_columns).fit_in(plain, labeled, unlabeled)
             for width in WIDTHS

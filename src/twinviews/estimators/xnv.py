@@ -11,7 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, is_c
 from sklearn.utils.validation import check_is_fitted
 
 from twinviews.ensemble.column_spread import scaling_by_evidence
-from twinviews.ensemble.ensembles import LEAST_LABELS, UNLABELED_ROWS
+from twinviews.ensemble.ensembles import LEAST_LABELS, n_unlabeled_rows
 from twinviews.estimators import _correlated_methods
 from twinviews.estimators._base import SemiSupervisedEstimator
 from twinviews.estimators._checks import AUTO, check_landmarks
@@ -190,7 +190,8 @@ class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
     def _sample_for_ensemble(self, first_pass: FirstPass) -> np.ndarray | None:
         if self._members_asked_for() is None:
             return None
-        rows = first_pass.sample.rows[:UNLABELED_ROWS]
+        rows = first_pass.sample.rows
+        rows = rows[: n_unlabeled_rows(rows.shape[1])]
         if sparse.issparse(rows):
             raise ValueError(
                 f"members={self.members!r:.60}, committee={self.committee!r} needs rows that are not "

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from twinviews.model_files.container import Contents, ModelFileError, UnknownHereError, take_entries
 
 
@@ -96,7 +98,15 @@ _RENAMED = {
     "ClassCommittee": "ClassificationEnsemble",
 }
 
-MIGRATIONS: list[Callable[[Contents], None]] = [_attributes_into_parts]
+
+def _room_for_more_leaves(file: Contents) -> None:
+    """Trees of format 2 had eight leaves at most, and a byte for each set of them."""
+    for node in file.header["objects"]:
+        if node["kind"] == "Trees" and file.arrays[node["left_out"]].dtype == np.uint8:
+            file.arrays[node["left_out"]] = file.arrays[node["left_out"]].astype(np.uint64)
+
+
+MIGRATIONS: list[Callable[[Contents], None]] = [_attributes_into_parts, _room_for_more_leaves]
 
 
 def newest_format() -> int:

@@ -301,7 +301,7 @@ def _(fit: Trees, X: Value) -> Value:
     """The first leaf of each tree that no node rules out, found by counting the nodes that do."""
     rounds, k, nodes = fit.feature.shape
     n_trees, leaves = rounds * k, fit.value.shape[2]
-    bits = (fit.left_out[..., None] >> np.arange(leaves, dtype=np.uint8)) & 1
+    bits = (fit.left_out[..., None] >> np.arange(leaves, dtype=np.uint64)) & np.uint64(1)
     above = X.columns(fit.feature.ravel()).Greater(fit.threshold.ravel()).cast(np.float32)
     by_tree = above.Reshape([-1, n_trees, nodes]).Transpose(perm=[1, 0, 2])
     ruled_out = by_tree @ bits.reshape(n_trees, nodes, leaves).astype(np.float32)

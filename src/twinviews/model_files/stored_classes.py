@@ -14,7 +14,7 @@ import numpy as np
 
 from twinviews.ensemble.anchor_graph import Anchors, OverAnchors
 from twinviews.ensemble.blending import ClassBlend
-from twinviews.ensemble.boosted_trees import BoostedClasses, Trees
+from twinviews.ensemble.boosted_trees import BoostedClasses, Trees, first_leaf
 from twinviews.ensemble.ensembles import (
     ClassificationEnsemble,
     Ensemble,
@@ -175,6 +175,12 @@ def _anchors_have_neighbours(anchors: Anchors, sizes: Sizes) -> None:
         raise ModelFileError(f"{sizes['m']} anchors are less than 2")
 
 
+def _a_leaf_is_left(trees: Trees, sizes: Sizes) -> None:
+    sizes["t"] = sizes["k"]
+    if first_leaf(np.bitwise_or.reduce(trees.left_out, axis=2)).max(initial=0) >= sizes["l"]:
+        raise ModelFileError(f"nodes of a tree rule out all of its {sizes['l']} leaves")
+
+
 def _classes_are_known(boosted: BoostedClasses, sizes: Sizes) -> None:
     n, k = boosted.n_classes, sizes["k"]
     sizes["t"] = 1 if n == 2 else n
@@ -294,7 +300,7 @@ _store(
 _store(Plane, "Plane", role=Predictor)
 _store(Anchors, "Anchors", check=_anchors_have_neighbours)
 _store(OverAnchors, "OverAnchors", role=Predictor)
-_store(Trees, "Trees")
+_store(Trees, "Trees", role=Predictor, check=_a_leaf_is_left)
 _store(BoostedClasses, "BoostedClasses", role=Predictor, check=_classes_are_known)
 _store(Member, "Member")
 _store(UnvariedColumns, "UnvariedColumns")
