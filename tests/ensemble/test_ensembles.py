@@ -154,15 +154,6 @@ def test_several_targets_have_a_committee_each():
     assert np.corrcoef(model.predict(X)[:, 1], one.predict(X))[0, 1] > 0.99
 
 
-def test_more_labels_than_the_committee_learns_from(monkeypatch):
-    monkeypatch.setattr("twinviews.estimators._ensemble.MOST_LABELS", 150)
-    X, y, _ = table(N=900)
-    model = XNVRegressor(random_state=0).fit(X, np.where(np.arange(900) < 400, y, np.nan))
-    assert model.n_labeled_ == 400
-    assert len(model._ensembles[0].held_out) == 150
-    assert model.score(X[400:], y[400:]) > 0.95
-
-
 def test_relabel_weighs_again():
     X, y, labels = table()
     model = XNVRegressor(random_state=0).fit(X, labels)

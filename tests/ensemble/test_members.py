@@ -96,7 +96,7 @@ def test_kernel_ridge_with_a_weight_of_two_is_the_row_given_twice():
 def test_gradients_are_those_of_the_fit(kernel):
     """Mean outer product of gradients, against differences of the predictions."""
     labeled, unlabeled = few(n=40, t=2)
-    (plain,) = MetricRidges(kernel, 2.0, 3, matrix=False).fit(labeled, unlabeled)[:1]
+    (plain,) = MetricRidges(kernel, 2.0, 3, ("plain",)).fit(labeled, unlabeled)
     at = plain.metric(unlabeled[:50])
     K = plain.fit.columns(at)
     slopes = K if kernel == "gaussian" else K / -np.log(K)
@@ -276,12 +276,22 @@ def test_a_fit_without_any_gradient_leaves_the_metric_finite():
     assert_allclose(Metric(np.ones(2)).stretched(np.array([4.0, 0.0])).L, [1, 1e-3], rtol=1e-5)
 
 
-@pytest.mark.parametrize(("D", "matrix", "kinds"), [(64, True, 3), (65, True, 2), (3, False, 2)])
-def test_a_matrix_is_learned_of_few_columns_only(D, matrix, kinds):
-    recipe = MetricRidges("laplace", 1.0, D, matrix=matrix)
+@pytest.mark.parametrize(("D", "kinds"), [(64, 3), (65, 2)])
+def test_a_matrix_is_learned_of_few_columns_only(D, kinds):
+    recipe = MetricRidges("laplace", 1.0, D)
     assert recipe.names == ("laplace plain", "laplace factors", "laplace matrix")[:kinds]
     labeled, unlabeled = few(n=12, D=D, unlabeled=20)
     assert len(recipe.fit(labeled, unlabeled)) == kinds
+
+
+def test_some_kinds_of_metrics_alone_are_as_with_the_others():
+    labeled, unlabeled = few(n=30)
+    recipe = MetricRidges("gaussian", 2.0, 3)
+    _, factors, _ = recipe.fit(labeled, unlabeled)
+    alone = recipe.only(["gaussian factors", "laplace plain"])
+    assert alone.names == ("gaussian factors",)
+    (found,) = alone.fit(labeled, unlabeled)
+    assert_array_equal(found(unlabeled), factors(unlabeled))
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplace"])

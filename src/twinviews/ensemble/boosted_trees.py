@@ -19,7 +19,7 @@ MOST_CLASSES_FOR_BOOSTING = 7
 _MOST_COLUMNS = 512
 # Small trees for few labels. With many, rounds go on while they help a tenth that is held out.
 _OF_FEW = {"max_iter": 60, "max_leaf_nodes": 8, "min_samples_leaf": 4, "early_stopping": False}
-_OF_MANY = {"max_iter": 500, "max_leaf_nodes": 32, "early_stopping": True, "n_iter_no_change": 20}
+_OF_MANY = {"max_iter": 1000, "max_leaf_nodes": 16, "early_stopping": True, "n_iter_no_change": 20}
 _MANY = 1000
 
 
@@ -38,8 +38,8 @@ class Boosting:
         weight = labeled.weight * len(Y)
         # Weights make boosting look for its bins at twenty times the cost, so equal ones are left out.
         options = {} if np.ptp(weight) < 1e-9 else {"sample_weight": weight}
-        # Threads on so few rows would only wait for each other.
-        with threadpool_limits(None if len(Y) > _MANY else 1, "openmp"):
+        # Threads would wait for each other after each leaf: on few rows, and on a busy machine always.
+        with threadpool_limits(1, "openmp"):
             model.fit(X[:, columns], class_codes(Y) if self.classes else Y[:, 0], **options)
         trees = Trees.of(model, X.shape[1], columns)
         return [BoostedClasses(trees, model.classes_, max(Y.shape[1], 2)) if self.classes else trees]

@@ -13,6 +13,7 @@ from twinviews.ensemble.member import MemberContext, MemberSpec
 from twinviews.ensemble.scales import STANDARD, on_scale
 
 _ANCHORS_OF_A_ROW = (3, 8)
+_WITHOUT_MATRIX = ("plain", "factors")
 # With fewer columns and few labels, trees of numbers have never had a weight worth their time.
 FEW_COLUMNS = 64
 
@@ -41,7 +42,7 @@ def _for_classes(context: MemberContext) -> list[MemberSpec]:
     D, seed = context.n_columns, context.seed
     specs = [MemberSpec(STANDARD, TunedWidth(D))]
     for name, scale in context.scales.items():
-        specs.append(MemberSpec(name, MetricRidges("laplace", 1.0, D, matrix=False)))
+        specs.append(MemberSpec(name, MetricRidges("laplace", 1.0, D, _WITHOUT_MATRIX)))
         specs += _smooth(name)
         rows = on_scale(scale, context.unlabeled)
         centres = centres_of(rows, seed)

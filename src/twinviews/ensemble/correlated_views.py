@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,22 +11,25 @@ from twinviews.ensemble.member import Labeled, Predictor
 from twinviews.method.regression import LabeledBlock, labeled_factor, penalised_ridge
 from twinviews.method.views import Readout, View
 
+# Labels whose features are held at once.
+_BLOCK_ROWS = 4096
+
 
 @dataclass(frozen=True)
 class ViewRidge:
-    """Ridge with given features and penalty; it also uses the labels beyond the members' limit."""
+    """Ridge with given features and penalty."""
 
     view: View
     penalty: np.ndarray
     intercept: bool
-    beyond: Labeled | None
     names = ("correlated views",)
 
     def fit(self, labeled: Labeled, unlabeled: np.ndarray) -> list[Predictor]:
-        parts = [labeled] if self.beyond is None else [labeled, self.beyond]
-        m = sum(len(part.Y) for part in parts)
-        blocks = [
-            LabeledBlock(self.view(part.X), part.Y, part.weight * (len(part.Y) / m)) for part in parts
-        ]
-        coef, constant = penalised_ridge(labeled_factor(blocks, intercept=self.intercept), self.penalty)
+        factor = labeled_factor(self._blocks(labeled), intercept=self.intercept)
+        coef, constant = penalised_ridge(factor, self.penalty)
         return [Readout(View(self.view.columns, self.view.W @ coef), constant)]
+
+    def _blocks(self, labeled: Labeled) -> Iterator[LabeledBlock]:
+        for start in range(0, len(labeled.Y), _BLOCK_ROWS):
+            rows = slice(start, start + _BLOCK_ROWS)
+            yield LabeledBlock(self.view(labeled.X[rows]), labeled.Y[rows], labeled.weight[rows])

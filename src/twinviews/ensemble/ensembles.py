@@ -19,6 +19,7 @@ from twinviews.ensemble.blending import (
 )
 from twinviews.ensemble.cross_fitting import CrossFit, cross_fit, folds_of
 from twinviews.ensemble.learned_metric import InMetric
+from twinviews.ensemble.many_labels import SOME_LABELS, specs_for_all_labels
 from twinviews.ensemble.member import Labeled, MemberContext, MemberSpec, Predictor
 from twinviews.ensemble.outlying_labels import (
     are_alike,
@@ -33,8 +34,6 @@ from twinviews.passes.scaling import Scale, Scaling
 
 # With fewer labels the weights would be arbitrary.
 LEAST_LABELS = 25
-# Members are fitted to at most this many labels: for most, time grows with their cube.
-MOST_LABELS = 1000
 # How often labels that are far from their predictions are looked for.
 _MOST_ROUNDS = 3
 # Unlabeled rows for scales, gradients and graphs: so many, and fewer of wide tables.
@@ -181,6 +180,31 @@ def regression_ensemble(
     ``choosing`` (m,) are the weights of labels where members are compared.
     """
     context = _as_labeled_rows_are(context, labeled)
+    if len(labeled.Y) > SOME_LABELS:
+        some = _without_outlying(*_some(labeled, choosing), specs, context, n_threads, progress)
+        specs = specs_for_all_labels(specs, _weights_of(some), context)
+    return _without_outlying(labeled, choosing, specs, context, n_threads, progress)
+
+
+def _some(labeled: Labeled, choosing: np.ndarray) -> tuple[Labeled, np.ndarray]:
+    """The labels that all members are fitted to, where there are more."""
+    weight = choosing[:SOME_LABELS]
+    return labeled.take(np.arange(SOME_LABELS)), weight / weight.sum()
+
+
+def _weights_of(ensemble: Ensemble) -> list[tuple[str, str, float]]:
+    return [(member.name, member.scale, member.weight) for member in ensemble.members]
+
+
+def _without_outlying(
+    labeled: Labeled,
+    choosing: np.ndarray,
+    specs: Sequence[MemberSpec],
+    context: MemberContext,
+    n_threads: int,
+    progress: bool,
+) -> RegressionEnsemble:
+    """Members fitted and weighted, without labels that are slips."""
     y, judging = labeled.Y[:, 0], Judging(folds_of(labeled.Y, classes=False), choosing)
     nothing = np.zeros(len(y), bool)
     found, left_out = _weighted(labeled, specs, context, judging, nothing, n_threads, progress), nothing
@@ -253,6 +277,20 @@ def classification_ensemble(
 ) -> ClassificationEnsemble:
     """Members fitted to all classes together, on standardised rows, and weighted."""
     context = _as_labeled_rows_are(context, labeled)
+    if len(labeled.Y) > SOME_LABELS:
+        some = _of_classes(*_some(labeled, choosing), specs, context, n_threads, progress)
+        specs = specs_for_all_labels(specs, _weights_of(some), context)
+    return _of_classes(labeled, choosing, specs, context, n_threads, progress)
+
+
+def _of_classes(
+    labeled: Labeled,
+    choosing: np.ndarray,
+    specs: Sequence[MemberSpec],
+    context: MemberContext,
+    n_threads: int,
+    progress: bool,
+) -> ClassificationEnsemble:
     judging = Judging(folds_of(labeled.Y, classes=True), choosing)
     fold_of = judging.fold_of
     bounds = (-SUREST, SUREST)

@@ -7,7 +7,8 @@ for their recursive feature machines, here at rows without labels), and fit agai
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
@@ -107,24 +108,29 @@ class MetricRidges:
     kernel: str  # "gaussian" or "laplace"
     width: float  # in median distances between unlabeled rows
     n_columns: int
-    matrix: bool = True
+    kinds: tuple[str, ...] = ("plain", "factors", "matrix")
 
     @property
     def names(self) -> tuple[str, ...]:
-        kinds = ("plain", "factors", "matrix") if self._with_matrix else ("plain", "factors")
+        small = self.n_columns <= MOST_COLUMNS_FOR_A_MATRIX
+        kinds = [kind for kind in self.kinds if kind != "matrix" or small]
         return tuple(f"{self.kernel} {kind}" for kind in kinds)
 
-    @property
-    def _with_matrix(self) -> bool:
-        return self.matrix and self.n_columns <= MOST_COLUMNS_FOR_A_MATRIX
+    def only(self, names: Sequence[str]) -> MetricRidges:
+        """Those of its members that have one of the names."""
+        kinds = tuple(kind for kind in self.kinds if f"{self.kernel} {kind}" in names)
+        return replace(self, kinds=kinds)
 
     def fit(self, labeled: Labeled, unlabeled: np.ndarray) -> list[Predictor]:
         plain = plain_metric(labeled)
         start = self.fit_in(plain, labeled, unlabeled)
-        found: list[Predictor] = [start.predictor, self._last_round(plain, start, labeled, unlabeled)]
-        if self._with_matrix:
-            eye = Metric(np.eye(self.n_columns))
-            found.append(self._last_round(eye, start, labeled, unlabeled))
+        found: list[Predictor] = []
+        for name in self.names:
+            if name.endswith("plain"):
+                found.append(start.predictor)
+                continue
+            metric = plain if name.endswith("factors") else Metric(np.eye(self.n_columns))
+            found.append(self._last_round(metric, start, labeled, unlabeled))
         return found
 
     def _last_round(

@@ -29,6 +29,8 @@ _UNEXPLAINED = 0.8
 _SURELY_ALIKE = 0.01
 # Rows as far from their nearest labeled rows as these are, by chance, this often.
 _SURELY_UNLIKE, _NEAREST = 0.02, 3
+# Of very many labels that are not far, so many are enough to compare with.
+_MOST_OTHERS = 2000
 # A label is absurd if it is beyond the others by this many times the length of their range.
 _ABSURD = 10.0
 # Fewer rows are too few to be a kind: one alone may well have a rare value in some column.
@@ -96,6 +98,7 @@ def are_unlike_others(X: np.ndarray, y: np.ndarray, far: np.ndarray) -> bool:
     reach = _ABSURD * (high - low)
     if k == 0 or (y[far] < low - reach).any() or (y[far] > high + reach).any():
         return False
+    others = others[:_MOST_OTHERS]
     distances = cdist(X, X[others])
     distances[others, np.arange(len(others))] = np.inf
     near = np.sort(distances, axis=1)[:, :_NEAREST].mean(axis=1)

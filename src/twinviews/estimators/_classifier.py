@@ -11,7 +11,7 @@ from sklearn.utils import check_consistent_length
 
 from twinviews.ensemble.ensembles import ClassificationEnsemble
 from twinviews.estimators._base import SemiSupervisedEstimator
-from twinviews.estimators._ensemble import EnsembleFit, labels_of_members
+from twinviews.estimators._ensemble import EnsembleFit, labels_of
 from twinviews.estimators._inputs import labeled_rows_to_score
 from twinviews.estimators._method import Problems
 from twinviews.method.error_estimate import error_rate, mean_auc
@@ -73,9 +73,9 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
     def _judge_ensembles(self) -> None:
         assert self._ensembles is not None, "there are some"
         (problem,), (ensemble,) = self._solution.problems, self._ensembles
-        few = labels_of_members(problem)
+        judged = labels_of(ensemble, problem)
         self._scale = 1.0  # its log-odds are calibrated already
-        self._tell(class_shares(few.Y), ensemble.held_out, few.judging)
+        self._tell(class_shares(judged.Y), ensemble.held_out, judged.judging)
 
     @staticmethod
     def _most_likely(decision: np.ndarray) -> np.ndarray:

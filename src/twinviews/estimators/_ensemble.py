@@ -15,7 +15,6 @@ from twinviews.ensemble.builtin_members import BUILT_IN, member_factory
 from twinviews.ensemble.correlated_views import ViewRidge
 from twinviews.ensemble.ensembles import (
     LEAST_LABELS,
-    MOST_LABELS,
     ClassificationEnsemble,
     RegressionEnsemble,
     classification_ensemble,
@@ -140,16 +139,15 @@ class EnsembleFit:
         if self._labels_are_too_few(solution):
             return None
         (problem,) = solution.problems
-        few = labels_of_members(problem)
         context = self._context(n_classes=max(problem.Y.shape[1], 2))
-        own = _own_recipe(solution, problem, np.arange(problem.Y.shape[1]))
-        labeled = Labeled(dense(few.X), few.Y, few.weight)
+        own = ViewRidge(solution.view, solution.penalty, solution.fit_intercept)
+        labeled = Labeled(dense(problem.X), problem.Y, problem.weight)
         specs = specs_of(self.members, own, context)
         with one_blas_thread(look=False) as allowed:
             threads = self.n_threads or allowed
             return [
                 classification_ensemble(
-                    labeled, few.choosing, specs, context, threads, progress=self.progress
+                    labeled, problem.choosing, specs, context, threads, progress=self.progress
                 )
             ]
 
@@ -162,13 +160,12 @@ class EnsembleFit:
         with one_blas_thread(look=False) as allowed:
             threads = self.n_threads or allowed
             for problem in solution.problems:
-                few = labels_of_members(problem)
                 for place, target in enumerate(problem.targets):
-                    labeled = Labeled(dense(few.X), few.Y[:, [place]], few.weight)
-                    own = _own_recipe(solution, problem, np.array([place]))
+                    labeled = Labeled(dense(problem.X), problem.Y[:, [place]], problem.weight)
+                    own = ViewRidge(solution.view, solution.penalty, solution.fit_intercept)
                     specs = specs_of(self.members, own, context)
                     found[int(target)] = regression_ensemble(
-                        labeled, few.choosing, specs, context, threads, progress=self.progress
+                        labeled, problem.choosing, specs, context, threads, progress=self.progress
                     )
         return [found[target] for target in sorted(found)]
 
@@ -187,19 +184,11 @@ class EnsembleFit:
         return MemberContext(self.unlabeled.shape[1], n_classes, scales, self.unlabeled, self.seed)
 
 
-def labels_of_members(problem: LabeledProblem) -> LabeledProblem:
-    """The labels that members are fitted to."""
-    return problem.first(MOST_LABELS)
-
-
-def _own_recipe(solution: Solution, problem: LabeledProblem, places: np.ndarray) -> ViewRidge:
-    """The correlated views as a member; labels beyond the members' most count for it too."""
-    beyond = None
-    if len(problem.Y) > MOST_LABELS:
-        weight = problem.weight[MOST_LABELS:]
-        rows = problem.distinct[problem.place[MOST_LABELS:]]
-        beyond = Labeled(rows, problem.Y[MOST_LABELS:][:, places], weight / weight.sum())
-    return ViewRidge(solution.view, solution.penalty, solution.fit_intercept, beyond)
+def labels_of(
+    ensemble: RegressionEnsemble | ClassificationEnsemble, problem: LabeledProblem
+) -> LabeledProblem:
+    """The labels that an ensemble was judged by: all, or the first 1,000 in older files."""
+    return problem.first(len(ensemble.held_out))
 
 
 def dense(X: Any) -> np.ndarray:

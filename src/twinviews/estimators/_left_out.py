@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from twinviews.ensemble.ensembles import RegressionEnsemble
-from twinviews.estimators._ensemble import dense, labels_of_members
+from twinviews.estimators._ensemble import dense, labels_of
 from twinviews.method.intervals import FitsAtRows, LeftOut
 from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.local_scale import local_scale
@@ -21,14 +21,17 @@ def left_out_of(
     problem: LabeledProblem,
     place: int,
     categories: Sequence[np.ndarray] = (),
+    most: int | None = None,
 ) -> LeftOut:
-    """The ensembles without a fold, and how far off they are from its labels.
+    """The ensembles without a fold, and how far off they are from its labels, or the first of them.
 
     ``categories`` has the places of the levels of each column of words.
     """
-    some = labels_of_members(problem)
-    y, held_out, fold_of = some.Y[:, place], ensemble.held_out[:, 0], ensemble.fold_of
-    spread = ensemble.held_out_spread
+    some = labels_of(ensemble, problem)
+    some = some if most is None else some.first(most)
+    m = len(some.Y)
+    y, held_out, fold_of = some.Y[:, place], ensemble.held_out[:m, 0], ensemble.fold_of[:m]
+    spread = None if ensemble.held_out_spread is None else ensemble.held_out_spread[:m]
     local = None if spread is None else local_scale(y, some.weight, fold_of, held_out, spread)
     levels = _UnlabeledLevels(ensemble, dense(some.X), y, categories)
 
@@ -83,6 +86,6 @@ class _UnlabeledLevels:
             X, levels = self.X.copy(), self.categories[number]
             X[:, levels] = X[:, levels].min(axis=0)  # which stands for 0
             prediction, _ = self.ensemble.without_folds(X)
-            own = prediction[np.arange(len(X)), self.ensemble.fold_of]
+            own = prediction[np.arange(len(X)), self.ensemble.fold_of[: len(X)]]
             self._untold[number] = self.y - own
         return self._untold[number]

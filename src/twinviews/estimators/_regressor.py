@@ -16,7 +16,7 @@ from twinviews.estimators._all_or_nothing import predicting
 from twinviews.estimators._base import SemiSupervisedEstimator
 from twinviews.estimators._checks import check_flag
 from twinviews.estimators._compared_labels import categories_of, numbers_of_columns
-from twinviews.estimators._ensemble import EnsembleFit, dense, labels_of_members
+from twinviews.estimators._ensemble import EnsembleFit, dense, labels_of
 from twinviews.estimators._inputs import labeled_rows_to_score
 from twinviews.estimators._left_out import left_out_of
 from twinviews.estimators._method import Problems
@@ -33,6 +33,8 @@ from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.passes.targets import read_numbers
 
 # Of all rows, those that tell how large errors are against those of labeled rows.
+# More labels would only smooth the ends of an interval.
+_LABELS_FOR_INTERVALS = 1000
 _ROWS_FOR_SCALE = 500
 
 
@@ -96,12 +98,15 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
 
     def _judge_ensembles(self) -> None:
         assert self._ensembles is not None, "there are some"
-        few = [labels_of_members(problem) for problem in self._solution.problems]
+        judged = [
+            labels_of(self._ensembles[int(problem.targets[0])], problem)
+            for problem in self._solution.problems
+        ]
         losses = [
             np.column_stack([self._losses(some, int(target)) for target in some.targets])
-            for some in few
+            for some in judged
         ]
-        self._tell(few, losses)
+        self._tell(judged, losses)
 
     def _losses(self, some: LabeledProblem, target: int) -> np.ndarray:
         """(m,) squared errors of held-out labels, for labels that are no random sample as all rows
@@ -182,7 +187,7 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
         X = X if self._ensembles is None else dense(X)
         for target in range(len(self._solution.intercept)):
             with predicting(self):
-                left_out = self._left_out(target)
+                left_out = self._left_out(target, _LABELS_FOR_INTERVALS)
             labeled = self._solution.problem_of(target)[0].X[: len(left_out.residual)]
 
             def of_block(rows: Any, left_out: LeftOut = left_out, labeled: Any = labeled) -> np.ndarray:
@@ -193,12 +198,12 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
             found.append(self._by_blocks(of_block, X))
         return found[0] if self._one_column else np.stack(found, axis=1)
 
-    def _left_out(self, target: int) -> LeftOut:
+    def _left_out(self, target: int, most: int | None = None) -> LeftOut:
         """The fits without some labels: each row in closed form, or the folds of an ensemble."""
         if self._ensembles is None:
             return self._solution.left_out(target)
         problem, place = self._solution.problem_of(target)
-        return left_out_of(self._ensembles[target], problem, place, categories_of(self))
+        return left_out_of(self._ensembles[target], problem, place, categories_of(self), most)
 
     def _row_uncertainty(self, X: Any) -> np.ndarray:
         """Predictive variance; with ensembles, that of those without a fold, summed over targets."""
@@ -206,7 +211,7 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
             return self._predictive_variance(X)
         total = np.zeros(X.shape[0])
         for target in range(len(self._ensembles)):
-            left_out = self._left_out(target)
+            left_out = self._left_out(target, _LABELS_FOR_INTERVALS)
             noise = left_out.weight @ np.square(left_out.residual)
 
             def fits_at(rows: Any, left_out: LeftOut = left_out) -> np.ndarray:

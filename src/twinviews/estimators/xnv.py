@@ -67,7 +67,8 @@ class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
         ``twinviews.extend.register_member``), scikit-learn estimators, and (name, estimator) pairs.
         "auto" means ["built-in"] if sigma, ridge and correlation_ridge are "auto", kernel and landmarks
         are the default, there is an intercept and X is dense; else None. An ensemble needs 25 labels.
-        Members see standardised numeric columns and are fitted to at most 1,000 labels. A model with
+        Members see standardised numeric columns. With more than 1,000 labels, those that have a weight
+        with the first 1,000 go on to all, on landmarks, and boosted trees join them. A model with
         estimators of your own cannot be saved with :func:`save_model`, which stores no code.
     committee : bool or "auto", default="auto"
         Older name: True is ``members=["built-in"]``, False is ``members=None``. It cannot be given

@@ -14,7 +14,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier
 
-from twinviews.ensemble.ensembles import MOST_LABELS, ClassificationEnsemble, RegressionEnsemble
+from twinviews.ensemble.ensembles import ClassificationEnsemble, RegressionEnsemble
+from twinviews.ensemble.many_labels import SOME_LABELS
 from twinviews.estimators._correlated_views import CorrelatedViews, LearnedCorrelation
 from twinviews.estimators._method import Solution
 from twinviews.estimators.exact_sssl import (
@@ -247,7 +248,8 @@ def _check_together(model: Any, sizes: Sizes, *, whole: bool) -> None:
         raise ModelFileError("what it has seen is not of columns of numbers")
     for target, ensemble in enumerate(model._ensembles or ()):
         problem, _ = solution.problem_of(target)
-        if len(ensemble.held_out) != min(len(problem.Y), MOST_LABELS):
+        m = len(problem.Y)
+        if len(ensemble.held_out) not in (m, min(m, SOME_LABELS)):  # the latter in older files
             raise ModelFileError("an ensemble was not fitted on the labels that are there")
     if isinstance(model._learned, LearnedCorrelation):
         _check_views(model._learned, whole=whole)
