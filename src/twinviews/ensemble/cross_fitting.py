@@ -63,7 +63,7 @@ def cross_fit(
 
     def fit(job: tuple[int, int]) -> list[Predictor]:
         number, fold = job
-        scale, recipe, _ = specs[number]
+        scale, recipe = specs[number][:2]
         rows, chosen = labeled[scale], learned & (fold_of != fold)
         if not chosen.all():
             rows = rows.take(np.flatnonzero(chosen))

@@ -20,7 +20,6 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from twinviews.ensemble.boosted_trees import MOST_CLASSES_FOR_BOOSTING, Boosting
-from twinviews.ensemble.estimator_member import EstimatorMember
 from twinviews.ensemble.gaussian_process import ColumnWidths
 from twinviews.ensemble.kernel_ridge import KernelRidge
 from twinviews.ensemble.learned_metric import InMetric, MetricRidges, TunedWidth
@@ -70,7 +69,7 @@ def specs_for_all_labels(
             names = [name for name in names if (name, spec.scale) in going_on]
             if names:
                 found.append(spec._replace(recipe=OnLandmarks(_only(spec.recipe, names))))
-        elif names or isinstance(spec.recipe, EstimatorMember):
+        elif names or spec.given:
             found.append(spec)
     if context.n_classes <= MOST_CLASSES_FOR_BOOSTING:
         trees = Boosting(context.seed, classes=context.n_classes > 0)

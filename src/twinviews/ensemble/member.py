@@ -86,6 +86,8 @@ class MemberSpec(NamedTuple):
     recipe: Recipe
     # joblib, inside scikit-learn, sets and resets Python's warnings, which all threads share.
     in_threads: bool = True
+    # By the user: it goes on to all labels, whatever its weight with some of them.
+    given: bool = False
 
 
 class MemberContext(NamedTuple):

@@ -104,8 +104,8 @@ def specs_of(members: Members, own: Recipe, context: MemberContext) -> list[Memb
         name, found = _named(member)
         if isinstance(found, BaseEstimator) or hasattr(found, "predict"):
             found = EstimatorMember(name, found, context.n_classes, context.seed)
-        specs.append(MemberSpec(STANDARD, found, in_threads=False))
-    for scale, recipe, _ in specs:
+        specs.append(MemberSpec(STANDARD, found, in_threads=False, given=True))
+    for scale, recipe, *_ in specs:
         if scale not in context.scales:
             raise ValueError(
                 f"The member {recipe.names[0]!r} wants rows on the scale {scale!r}, and here there are "
