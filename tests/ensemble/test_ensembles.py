@@ -80,9 +80,17 @@ def test_numbers_given_mean_the_formula_and_nothing_else(given):
     assert_array_equal(model.predict(X), alone.predict(X))
 
 
-def test_too_few_labels_for_a_committee():
-    X, _, labels = table(n=20)
-    assert XNVRegressor(random_state=0).fit(X, labels).committee_ == []
+def test_an_ensemble_needs_five_labels_and_leaves_out_each_of_very_few():
+    X, y, labels = table(n=4)
+    assert XNVRegressor(random_state=0).fit(X, labels).members_ == []
+    X, y, labels = table(n=20)
+    model = XNVRegressor(random_state=0).fit(X, labels)
+    assert_array_equal(np.sort(model._ensembles[0].fold_of), np.arange(20))
+    assert model.score(X[20:], y[20:]) > 0.6
+    classes = np.where(np.arange(len(X)) < 20, np.where(y > 0, "high", "low"), None)
+    classifier = XNVClassifier(random_state=0).fit(X, classes)
+    assert classifier.members_
+    assert classifier.score(X[20:], np.where(y[20:] > 0, "high", "low")) > 0.75
 
 
 def test_sparse_rows_have_no_committee_and_asking_for_one_is_an_error():

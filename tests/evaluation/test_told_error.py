@@ -13,13 +13,15 @@ def numbers(error=55.3, ends=(48.0, 64.0), r2=0.46, n=150):
     return SimpleNamespace(cv_error_=error, cv_error_interval_=np.array(ends), cv_r2_=r2, n_labeled_=n)
 
 
-def classes(error=0.12, ends=(0.08, 0.17), auc=0.9, log_loss=0.31, n=150):
+def classes(error=0.12, ends=(0.08, 0.17), auc=0.9, log_loss=0.31, balanced=0.13, n=150):
     return SimpleNamespace(
         classes_=np.array(["a", "b"]),
         cv_error_=error,
         cv_error_interval_=np.array(ends),
         cv_auc_=auc,
         cv_log_loss_=log_loss,
+        cv_balanced_error_=balanced,
+        cv_average_precision_=0.5,
         n_labeled_=n,
     )
 
@@ -54,6 +56,11 @@ def classes(error=0.12, ends=(0.08, 0.17), auc=0.9, log_loss=0.31, n=150):
         (
             classes(),
             "12.0% (of rows, cross-validated; 90% interval 8.0% to 17.0%); AUC 0.90; log loss 0.31",
+        ),
+        (
+            classes(balanced=0.5),
+            "12.0% (of rows, cross-validated; 90% interval 8.0% to 17.0%); mean error rate of a class "
+            "50%; AUC 0.90; log loss 0.31",
         ),
         (
             classes(ends=(0.02, 0.31), n=20),

@@ -3,14 +3,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.metrics import roc_auc_score
 
 from twinviews.method.error_estimate import (
     ErrorEstimate,
     effective_number,
     error_rate,
     is_rough,
-    mean_auc,
     root_mean_squared_error,
 )
 
@@ -92,22 +90,6 @@ def test_few_labels_are_rough():
 def test_the_effective_number_of_rows():
     assert effective_number(equal(7)) == pytest.approx(7)
     assert effective_number(np.array([0.5, 0.5, 0.0])) == pytest.approx(2)
-
-
-@pytest.mark.parametrize("n_classes", [2, 4])
-def test_the_area_is_that_of_scikit_learn(n_classes):
-    rng = np.random.default_rng(3)
-    code = rng.integers(0, n_classes, 80)
-    scores = rng.normal(size=(80, n_classes)).round(1)  # with ties
-    weight = rng.random(80)
-    expected = np.mean(
-        [roc_auc_score(code == k, scores[:, k], sample_weight=weight) for k in range(n_classes)]
-    )
-    assert mean_auc(np.eye(n_classes)[code], scores, weight / weight.sum()) == pytest.approx(expected)
-
-
-def test_without_a_second_class_there_is_no_area():
-    assert np.isnan(mean_auc(np.array([[1.0, 0.0]] * 3), np.zeros((3, 2)), equal(3)))
 
 
 @pytest.mark.parametrize("n_other", [0, 1, 5])

@@ -125,6 +125,11 @@ Examples:
     help="With what probability a labeled row was given a label: a number above 0, at most 1.",
 )
 @click.option(
+    "--class-weight",
+    metavar="balanced | CLASS=COST,...",
+    help="What an error on each class costs, such as yes=10; balanced: rare classes count as others.",
+)
+@click.option(
     "--report",
     type=_FILE,
     metavar="PAGE",

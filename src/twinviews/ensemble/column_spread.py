@@ -16,6 +16,8 @@ from twinviews.ensemble.member import Labeled
 from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.passes.scaling import ColumnMoments, Scaling, without_last_digits
 
+# With fewer labels the spread over all rows is taken.
+LEAST_LABELS = 25
 # The error with the spread over the labeled rows must be below this share of the other: the spread
 # over all rows rests on more of them.
 _BETTER = 0.95

@@ -11,8 +11,9 @@ from twinviews._system.progress_bar import progress_bar
 from twinviews._system.threads import map_in_order
 from twinviews.ensemble.member import Labeled, MemberSpec, Predictor, RecipeWithStarts, class_codes
 
-# With few labels, leaving out a large fold would cost accuracy and widen the intervals.
-_FOLDS_OF_FEW, _FEW, _FOLDS = 10, 250, 5
+# With few labels, leaving out a large fold would cost accuracy and widen the intervals: of very few,
+# each is left out alone.
+_VERY_FEW, _FOLDS_OF_FEW, _FEW, _FOLDS = 25, 10, 250, 5
 # Unlabeled rows on which the fit on all labels is compared with the fits without a fold.
 _ROWS_TO_COMPARE = 200
 # How much farther from the folds' fits, in squares, the fit on all labels may be than any of them.
@@ -32,10 +33,12 @@ class CrossFit(NamedTuple):
 def folds_of(Y: np.ndarray, *, classes: bool) -> np.ndarray:
     """(m,) fold of each row, of equal size, also within classes; ten for few numbers, else five.
 
-    The order of the rows depends on their values and not on their labels, so assigning them in turn is
+    Of very few labels each is a fold. The order of the rows depends on their values and not on their labels, so assigning them in turn is
     as good as assigning them at random.
     """
     m = len(Y)
+    if m < _VERY_FEW:
+        return np.arange(m)
     if not classes:
         return np.arange(m) % (_FOLDS_OF_FEW if m < _FEW else _FOLDS)
     order = np.argsort(class_codes(Y), kind="stable")

@@ -33,7 +33,7 @@ from twinviews.method.uncertainty import class_shares
 from twinviews.passes.scaling import Scale, Scaling
 
 # With fewer labels the weights would be arbitrary.
-LEAST_LABELS = 25
+LEAST_LABELS = 5
 # How often labels that are far from their predictions are looked for.
 _MOST_ROUNDS = 3
 # Unlabeled rows for scales, gradients and graphs: so many, and fewer of wide tables.

@@ -32,8 +32,8 @@ from twinviews.estimators._outside import outside, remember_ranges, warn_if_outs
 from twinviews.estimators._questions import (
     RowNumbers,
     ask_about_data,
-    ask_about_outlying_labels,
     ask_about_strata,
+    ask_after_fit,
     labels_as_given,
 )
 from twinviews.estimators._relabel import relabel
@@ -234,7 +234,7 @@ class SemiSupervisedEstimator(BaseEstimator):
             self._learned = method.learn(table, first_pass, problems)  # steps 1 and 2: all rows
             self._unlabeled_sample = self._sample_for_ensemble(first_pass)
             self._solve(problems, first_pass.labeled.count)  # steps 3 and 4: the labels
-            ask_about_outlying_labels(self, unscaled, y, rows)
+            ask_after_fit(self, unscaled, y, rows)
             return self
 
     def _solve(self, problems: Problems, n_labeled: int) -> Self:

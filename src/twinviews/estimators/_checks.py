@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
@@ -77,6 +77,24 @@ _CHECKS: dict[str, Callable[[str, Any], None]] = {
     "cca": partial(check_choice, choices=("exact", "randomized")),
     "sketch_ratio": _check_ratio,
 }
+
+
+def check_class_weight(class_weight: Any) -> None:
+    """None, "balanced", or what an error costs by class."""
+    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
+        return
+    if not isinstance(class_weight, Mapping):
+        raise ValueError(
+            f'class_weight={class_weight!r:.60} must be None, "balanced" or a dictionary, such as '
+            f'{{"yes": 10, "no": 1}}.'
+        )
+    for label, weight in class_weight.items():
+        number = isinstance(weight, Real) and not isinstance(weight, (bool, np.bool_))
+        if not number or not 0 < float(weight) < np.inf:
+            raise ValueError(
+                f"class_weight[{label!r:.40}]={weight!r:.40} must be a number above 0: what an error "
+                f"on a row of that class costs."
+            )
 
 
 def components(n_components: Any) -> int:

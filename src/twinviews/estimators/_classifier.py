@@ -11,10 +11,18 @@ from sklearn.utils import check_consistent_length
 
 from twinviews.ensemble.ensembles import ClassificationEnsemble
 from twinviews.estimators._base import SemiSupervisedEstimator
+from twinviews.estimators._checks import check_class_weight
 from twinviews.estimators._ensemble import EnsembleFit, labels_of
 from twinviews.estimators._inputs import labeled_rows_to_score
 from twinviews.estimators._method import Problems
-from twinviews.method.error_estimate import error_rate, mean_auc
+from twinviews.method.class_costs import (
+    balanced_costs,
+    balanced_error,
+    least_expected_cost,
+    mean_auc,
+    mean_average_precision,
+)
+from twinviews.method.error_estimate import error_rate
 from twinviews.method.uncertainty import calibrated_scale, class_log_probabilities, class_shares
 from twinviews.passes.targets import one_against_rest, read_classes
 
@@ -26,7 +34,16 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
     loo_error_: float
     cv_auc_: float
     cv_log_loss_: float
+    cv_balanced_error_: float
+    cv_average_precision_: float
+    class_weight: Any = None
+    _n_labels_and_predicted: tuple[np.ndarray, np.ndarray] | None = None  # of each class, held out
+    _class_cost: np.ndarray | None = None  # (K,) what an error on each class costs; None: the same
     _expected: Any = None
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_class_weight(self.class_weight)
 
     def _expect_classes(self, classes: Any) -> None:
         if classes is not None:
@@ -50,7 +67,9 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
 
     def _tell(self, share: np.ndarray, decision: np.ndarray, weight: np.ndarray) -> None:
         """Set what is told of the error, from decisions on rows by fits that have not seen them."""
-        wrong = 1 - share[np.arange(len(share)), self._most_likely(decision)]
+        self._class_cost = self._costs(share, weight)
+        chosen = self._chosen(decision)
+        wrong = 1 - share[np.arange(len(share)), chosen]
         if np.isnan(decision).any():  # some row alone determines a coefficient
             wrong = np.full(len(wrong), np.nan)
         self.loo_error_, *ends = error_rate(wrong, weight, self.n_unlabeled_)
@@ -58,6 +77,27 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
         log_p = class_log_probabilities(decision, self._scale)
         self.cv_log_loss_ = float(-weight @ (share * log_p).sum(axis=1))
         self.cv_auc_ = mean_auc(share, log_p, weight)
+        self.cv_average_precision_ = mean_average_precision(share, log_p, weight)
+        self.cv_balanced_error_ = balanced_error(share, chosen, weight)
+        # Only for the questions after a fit; not kept in files.
+        n_predicted = np.bincount(chosen, minlength=len(self.classes_))
+        self._n_labels_and_predicted = (share.sum(axis=0), n_predicted)
+
+    def _costs(self, share: np.ndarray, weight: np.ndarray) -> np.ndarray | None:
+        """(K,) as ``class_weight`` says."""
+        if self.class_weight is None:
+            return None
+        if isinstance(self.class_weight, str):
+            return balanced_costs(share, weight)
+        known = {str(label): label for label in self.classes_}
+        unknown = [label for label in self.class_weight if str(label) not in known]
+        if unknown:
+            raise ValueError(
+                f"class_weight has {unknown[0]!r}, which is no class of y; there are "
+                f"{', '.join(map(repr, known))}."
+            )
+        by_name = {str(label): float(weight) for label, weight in self.class_weight.items()}
+        return np.array([by_name.get(str(label), 1.0) for label in self.classes_])
 
     @property
     def cv_error_(self) -> float:
@@ -77,9 +117,11 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
         self._scale = 1.0  # its log-odds are calibrated already
         self._tell(class_shares(judged.Y), ensemble.held_out, judged.judging)
 
-    @staticmethod
-    def _most_likely(decision: np.ndarray) -> np.ndarray:
-        """(rows,) position of the class."""
+    def _chosen(self, decision: np.ndarray) -> np.ndarray:
+        """(rows,) position of the class of least expected cost: the likeliest if all cost the same."""
+        if self._class_cost is not None:
+            log_p = class_log_probabilities(decision, self._scale)
+            return least_expected_cost(log_p, self._class_cost)
         return (decision[:, 0] > 0).astype(int) if decision.shape[1] == 1 else decision.argmax(axis=1)
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -94,7 +136,7 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
         return decision[:, 0] if decision.shape[1] == 1 else decision
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predict the class of each row.
+        """Predict the class of each row: the likeliest or, with ``class_weight``, that of least cost.
 
         Parameters
         ----------
@@ -104,7 +146,7 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
         -------
         array of shape (n_samples,)
         """
-        chosen = self._most_likely(self._decision(self._prepared(X)))
+        chosen = self._chosen(self._decision(self._prepared(X)))
         return self.classes_[chosen]
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -133,7 +175,7 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
     ) -> dict[str, np.ndarray]:
         decision = self._decision(self._scaled(X))
         p = np.exp(class_log_probabilities(decision, self._scale))
-        columns = {"prediction": self.classes_[self._most_likely(decision)]}
+        columns = {"prediction": self.classes_[self._chosen(decision)]}
         for label, column in zip(self.classes_, p.T, strict=True):
             columns[f"probability_{label}"] = column
         return columns

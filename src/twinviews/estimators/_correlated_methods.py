@@ -12,7 +12,7 @@ from twinviews.estimators._base import SemiSupervisedEstimator
 from twinviews.estimators._correlated_views import AllRows
 from twinviews.estimators._inputs import check_present_rows, open_arrays
 from twinviews.estimators._outside import merge_profiles, profile_of, profile_of_rows
-from twinviews.estimators._questions import ask_about_outlying_labels, labels_as_given
+from twinviews.estimators._questions import ask_after_fit, labels_as_given
 from twinviews.method.correlation import CanonicalBasis
 from twinviews.method.moments import Moments
 from twinviews.method.views import View
@@ -171,5 +171,5 @@ def _take_in(model: Any, moments: Moments, labeled: LabeledRows, n_unlabeled: in
         model._learned = model._method().take_in(model._learned, moments, labeled, problems)
         model._solve(problems, labeled.count)
         so_far = [f"label {number:,} so far" for number in range(1, labeled.count + 1)]
-        ask_about_outlying_labels(model, labeled, None, so_far)
+        ask_after_fit(model, labeled, None, so_far)
         return model

@@ -132,6 +132,10 @@ cv_auc_ : float
     Cross-validated area under the ROC curve; with several classes the mean of one against the rest.
 cv_log_loss_ : float
     Cross-validated mean of minus the logarithm of the probability of the true class.
+cv_balanced_error_ : float
+    Cross-validated mean over classes of the share of their rows that is put in another class.
+cv_average_precision_ : float
+    Cross-validated average precision of the rarer of two classes; the mean over classes of more.
 loo_error_ : float
     The same as ``cv_error_``, under its older name.
 
@@ -168,7 +172,11 @@ def _completed(cls: type, score: float) -> str:
     seed = "random_state=0" if "random_state" in parameters else ""
     task = _sections(of_task.format(name=cls.__name__, seed=seed, score=score))
 
-    described = {**_entries(_PARAMETERS), **_entries(algorithm["Parameters"])}
+    described = {
+        **_entries(_PARAMETERS),
+        **_entries(algorithm["Parameters"]),
+        **_entries(own["Parameters"]),
+    }
     attributes = {
         **_entries(algorithm["Attributes"]),
         **_entries(task["Attributes"]),

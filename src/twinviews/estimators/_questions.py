@@ -19,6 +19,7 @@ from twinviews.data_checks import (
 )
 from twinviews.data_checks.data_finding import Rows, place
 from twinviews.data_checks.unlabeled_strata import unlabeled_strata
+from twinviews.data_checks.unpredicted_classes import unpredicted_classes
 from twinviews.method.landmarks import stack_rows
 from twinviews.passes.first_pass import FirstPass
 from twinviews.passes.labeled_rows import LabeledRows
@@ -88,11 +89,26 @@ def ask_about_strata(first_pass: FirstPass) -> None:
         warn_of([unlabeled_strata(first_pass.n_without_label, first_pass.n_rows)])
 
 
-def ask_about_outlying_labels(
+def ask_after_fit(model: Any, labeled: LabeledRows, y: np.ndarray | None, rows: Rows = None) -> None:
+    """Warn of what only a fit can find in its labels; rows are named as above."""
+    if is_classifier(model):
+        _ask_about_classes_never_predicted(model)
+    else:
+        _ask_about_outlying_labels(model, labeled, y, rows)
+
+
+def _ask_about_classes_never_predicted(model: Any) -> None:
+    if model.class_weight is None and model._n_labels_and_predicted is not None:
+        names = [str(label) for label in model.classes_]
+        found = unpredicted_classes(names, *model._n_labels_and_predicted)
+        warn_of([] if found is None else [found])
+
+
+def _ask_about_outlying_labels(
     model: Any, labeled: LabeledRows, y: np.ndarray | None, rows: Rows = None
 ) -> None:
-    """Warn of labels that the ensemble of a regressor has left out; rows are named as above."""
-    if is_classifier(model) or model._ensembles is None:
+    """Warn of labels that the ensemble of a regressor has left out."""
+    if model._ensembles is None:
         return
     labels, names = _named_labels(labeled, y, rows)
     for target, ensemble in enumerate(model._ensembles):

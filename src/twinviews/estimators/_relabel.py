@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from twinviews.estimators._all_or_nothing import all_or_nothing, fitting
 from twinviews.estimators._compared_labels import compare_labels
 from twinviews.estimators._inputs import check_present_rows
-from twinviews.estimators._questions import ask_about_outlying_labels, labels_as_given
+from twinviews.estimators._questions import ask_after_fit, labels_as_given
 from twinviews.passes.labeled_rows import LabeledRows
 
 
@@ -48,5 +48,5 @@ def relabel(
         problems = compare_labels(self, unscaled, problems)
         self._one_column = y.ndim == 1
         self._solve(problems, labeled.count)
-        ask_about_outlying_labels(self, unscaled, labels_as_given(labels, sample_weight))
+        ask_after_fit(self, unscaled, labels_as_given(labels, sample_weight))
         return self

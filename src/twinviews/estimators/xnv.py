@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from twinviews.ensemble.column_spread import scaling_by_evidence
-from twinviews.ensemble.ensembles import LEAST_LABELS, n_unlabeled_rows
+from twinviews.ensemble.column_spread import LEAST_LABELS, scaling_by_evidence
+from twinviews.ensemble.ensembles import n_unlabeled_rows
 from twinviews.estimators import _correlated_methods
 from twinviews.estimators._base import SemiSupervisedEstimator
 from twinviews.estimators._checks import AUTO, check_landmarks
@@ -66,7 +66,7 @@ class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
         list may hold names ("built-in" for all members that the library has, or a name given to
         ``twinviews.extend.register_member``), scikit-learn estimators, and (name, estimator) pairs.
         "auto" means ["built-in"] if sigma, ridge and correlation_ridge are "auto", kernel and landmarks
-        are the default, there is an intercept and X is dense; else None. An ensemble needs 25 labels.
+        are the default, there is an intercept and X is dense; else None. An ensemble needs 5 labels.
         Members see standardised numeric columns. With more than 1,000 labels, those that have a weight
         with the first 1,000 go on to all, on landmarks, and boosted trees join them. A model with
         estimators of your own cannot be saved with :func:`save_model`, which stores no code.
@@ -264,4 +264,56 @@ class XNVClassifier(SemiSupervisedClassifier, XNV):
     The built-in members include a graph that joins each row to its neighbours through anchors, and
     boosted trees. Probabilities are the mixture of the members' probabilities that has the greatest
     likelihood on labels that the members were not fitted to.
+
+    Parameters
+    ----------
+    class_weight : None, "balanced" or dict, default=None
+        What an error on a row of each class costs; classes that a dictionary does not name cost 1.
+        ``predict`` chooses the class of least expected cost, by the probabilities, which stay as they
+        are. "balanced" makes all classes count the same, however rare they are.
     """
+
+    def __init__(
+        self,
+        *,
+        class_weight: Any = None,
+        n_components: Any = AUTO,
+        sigma: Any = AUTO,
+        ridge: Any = AUTO,
+        correlation_ridge: Any = AUTO,
+        canonical_weight: Any = 1.0,
+        kernel: Any = "gaussian",
+        degree: int = 3,
+        fit_intercept: bool = True,
+        scale: str | None = AUTO,
+        members: Any = AUTO,
+        committee: Any = AUTO,
+        cca: str = "exact",
+        sketch_ratio: float = 0.25,
+        landmarks: Any = None,
+        missing_label: Any = None,
+        n_threads: int | None = None,
+        progress: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            n_components=n_components,
+            sigma=sigma,
+            ridge=ridge,
+            correlation_ridge=correlation_ridge,
+            canonical_weight=canonical_weight,
+            kernel=kernel,
+            degree=degree,
+            fit_intercept=fit_intercept,
+            scale=scale,
+            members=members,
+            committee=committee,
+            cca=cca,
+            sketch_ratio=sketch_ratio,
+            landmarks=landmarks,
+            missing_label=missing_label,
+            n_threads=n_threads,
+            progress=progress,
+            random_state=random_state,
+        )
+        self.class_weight = class_weight

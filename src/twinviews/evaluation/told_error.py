@@ -12,6 +12,8 @@ from twinviews.method.error_estimate import ErrorEstimate, is_rough
 _R2 = "R\N{SUPERSCRIPT TWO}"
 # An interval whose ends differ by more than this factor tells nothing.
 _HOPELESS = 5.0
+# Error rates that differ by more than this are both told.
+_APART = 0.05
 # With so many labels it is not for want of them: some label is far outside.
 _MANY = 50
 
@@ -23,7 +25,8 @@ class ToldError(NamedTuple):
     is_rate: bool  # of classes; else the root mean squared error of numbers
     too_few_labels: bool  # to tell one number: the interval is told
     n_labels: int
-    others: dict[str, float]  # r2 (NaN if all labels are the same), or auc and log_loss
+    # R2 (NaN if all labels are the same); of classes AUC, log loss, balanced error, average precision.
+    others: dict[str, float]
 
     def as_dict(self) -> dict[str, Any]:
         """For machines; None where unknown."""
@@ -70,8 +73,12 @@ class ToldError(NamedTuple):
     def others_in_words(self) -> list[str]:
         """What else was measured in the same way, such as "AUC 0.93"."""
         if self.is_rate:
+            balanced = self.others.get("balanced_error", np.nan)
             names = {"AUC": self.others["auc"], "log loss": self.others["log_loss"]}
-            return [f"{name} {value:.2f}" for name, value in names.items() if np.isfinite(value)]
+            found = [f"{name} {value:.2f}" for name, value in names.items() if np.isfinite(value)]
+            if abs(balanced - self.error.value) > _APART:  # classes differ in how often they are found
+                found.insert(0, f"mean error rate of a class {balanced:.0%}")
+            return found
         if "r2" not in self.others:
             return []
         r2 = self.others["r2"]
@@ -108,7 +115,12 @@ def told_error(model: Any, target: int = 0) -> ToldError:
     low, high = (np.nan, np.nan) if ends is None else np.reshape(ends, (-1, 2))[target]
     error = ErrorEstimate(float(value), float(low), float(high))
     if is_rate:
-        others = {"auc": model.cv_auc_, "log_loss": model.cv_log_loss_}
+        others = {
+            "auc": model.cv_auc_,
+            "log_loss": model.cv_log_loss_,
+            "balanced_error": model.cv_balanced_error_,
+            "average_precision": model.cv_average_precision_,
+        }
     else:  # a model of an earlier version has neither an interval nor R2
         others = {} if ends is None else {"r2": float(np.ravel(model.cv_r2_)[target])}
     return ToldError(error, is_rate, is_rough(error, rate=is_rate), model.n_labeled_, others)

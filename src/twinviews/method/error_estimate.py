@@ -85,24 +85,6 @@ def error_rate(wrong: np.ndarray, weight: np.ndarray, n_other: int) -> ErrorEsti
     return ErrorEstimate(rate, low, high)
 
 
-def mean_auc(share: np.ndarray, scores: np.ndarray, weight: np.ndarray) -> float:
-    """Area under the ROC curve, one class against the rest, mean over the classes that there are.
-
-    ``share`` (m, K) is the share of each class in the labels of a row, ``scores`` (m, K) grow with the
-    probability of a class. The area is the probability that a row of the class has the higher score.
-    """
-    areas = []
-    for of_class, score in zip((weight[:, None] * share).T, scores.T, strict=True):
-        others = weight - of_class
-        total = of_class.sum() * others.sum()
-        if total > 0 and np.isfinite(score).all():
-            levels, place = np.unique(score, return_inverse=True)
-            inside, outside = (np.bincount(place, part, len(levels)) for part in (of_class, others))
-            below = np.cumsum(outside) - outside / 2  # equal scores count half
-            areas.append(float(inside @ below / total))
-    return float(np.mean(areas)) if areas else np.nan
-
-
 def effective_number(weight: np.ndarray) -> float:
     """Of rows with these weights, which sum to one: m if they are equal."""
     return float(1 / np.square(weight).sum())

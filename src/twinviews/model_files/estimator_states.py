@@ -6,6 +6,7 @@ of the table, D numbers that they became, r features that labels are regressed o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from typing import Annotated, Any
@@ -87,6 +88,9 @@ class _Classifier(_EveryModel):
     _scale: Annotated[float, ">= 0"]
     cv_auc_: Annotated[float, "missing"] = np.nan
     cv_log_loss_: Annotated[float, "missing"] = np.nan
+    cv_balanced_error_: Annotated[float, "missing"] = np.nan
+    cv_average_precision_: Annotated[float, "missing"] = np.nan
+    _class_cost: Annotated[np.ndarray, "K", "> 0"] | None = None
 
 
 class _CorrelatedViews:
@@ -191,6 +195,8 @@ def _write_parameter(name: str, value: Any, writer: Writer) -> Json:
         return {"rows": _LANDMARKS.encode(rows, writer)}
     if name == "members" and {type(member) for member in value} == {str}:
         return {"names": list(value)}
+    if name == "class_weight" and isinstance(value, Mapping):
+        return {"costs": {str(label): float(weight) for label, weight in value.items()}}
     raise ModelFileError(
         f"{name}={value!r:.60} is not a plain value. set_params({name}=...) to one changes nothing "
         f"that was learned; or keep this model with pickle"
@@ -208,6 +214,8 @@ def read_parameter(name: str, node: Json, reader: Reader | None = None) -> Any:
         names = node["names"]
         if isinstance(names, list) and all(type(member) is str for member in names):
             return names
+    if name == "class_weight" and held == ["costs"] and isinstance(node["costs"], dict):
+        return node["costs"]  # checked with the other parameters
     if isinstance(node, (dict, list)) or (type(node) is int and abs(node) > MOST_WHOLE):
         raise ModelFileError(f"the parameter {node!r:.40} is not a plain value")
     return node

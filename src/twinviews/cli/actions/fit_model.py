@@ -37,6 +37,7 @@ def fit_model(
     seed: int,
     strata: str | None = None,
     label_probability: str | None = None,
+    class_weight: str | None = None,
     **reading: Any,
 ) -> dict[str, Any]:
     """Read, fit, save, and say so; what was found and done is returned for machines."""
@@ -72,7 +73,7 @@ def fit_model(
     with found.plain_errors(), _questions_of_the_fit() as questions:
         how = {"strata": strata, "label_probability": label_probability}
         rows = {"columns": columns, "unlabeled": more or None, "without_unlabeled": without_unlabeled}
-        model = _estimator(goal.task, quick, seed)
+        model = _estimator(goal.task, quick, seed, class_weight)
         model.fit_table(found, target=target, encode=True, reading=options, **rows, **how)
     _ask(questions)
     if without_unlabeled:
@@ -159,10 +160,36 @@ def columns_of(model: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _estimator(task: Task, quick: bool, seed: int) -> Any:
+def _estimator(task: Task, quick: bool, seed: int, class_weight: str | None) -> Any:
     kind = XNVRegressor if task == "regression" else XNVClassifier
-    alone: dict[str, Any] = {"members": None, "scale": "standard"} if quick else {}
-    return kind(random_state=seed, progress=True, **alone)
+    options: dict[str, Any] = {"members": None, "scale": "standard"} if quick else {}
+    if class_weight is not None:
+        if task == "regression":
+            raise ValueError(
+                "--class-weight is for classes, and the target is a number. Leave it out, or say "
+                "--task classification."
+            )
+        options["class_weight"] = costs_of_classes(class_weight)
+    return kind(random_state=seed, progress=True, **options)
+
+
+def costs_of_classes(text: str) -> str | dict[str, float]:
+    """From "balanced", or from "yes=10,no=1"; a name may hold an equals sign, and no comma."""
+    if text.strip().lower() == "balanced":
+        return "balanced"
+    costs = {}
+    for part in text.split(","):
+        label, equals, cost = part.rpartition("=")
+        try:
+            costs[label.strip()] = float(cost)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise ValueError(
+                f"--class-weight has {part.strip()!r:.60}, which is not CLASS=COST, such as yes=10. "
+                f"Give one for each class, with commas between, or balanced."
+            )
+    return costs
 
 
 def _tell(model: Any, goal: Target) -> ToldError:
