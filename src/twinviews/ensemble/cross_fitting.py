@@ -33,8 +33,8 @@ class CrossFit(NamedTuple):
 def folds_of(Y: np.ndarray, *, classes: bool) -> np.ndarray:
     """(m,) fold of each row, of equal size, also within classes; ten for few numbers, else five.
 
-    Of very few labels each is a fold. The order of the rows depends on their values and not on their labels, so assigning them in turn is
-    as good as assigning them at random.
+    Of very few labels each is a fold. The order of the rows depends on their values and not on their
+    labels, so assigning them in turn is as good as assigning them at random.
     """
     m = len(Y)
     if m < _VERY_FEW:
