@@ -28,6 +28,7 @@ import numpy as np
 
 from twinviews import XNVClassifier, XNVRegressor
 from twinviews._system.cache_folder import default_cache
+from twinviews.method.error_estimate import ErrorEstimate, is_rough
 from twinviews_experiments.contest.contest_sets import CONTEST_SETS_BY_NAME, choose_contest_sets
 from twinviews_experiments.contest.one_round import Draw, draw
 from twinviews_experiments.datasets.downloads import Files, UnobtainableError
@@ -158,7 +159,9 @@ def tell(fits: list[Fit], half: str | None) -> None:
 
 def told_errors(fits: list[Fit], task: str) -> None:
     ratio = np.array([fit.true / fit.told if fit.told > 0 else np.inf for fit in fits])
-    clear = np.array([fit.high <= 1.25 * fit.told for fit in fits])
+    rate = task == "classification"
+    estimates = [ErrorEstimate(fit.told, fit.low, fit.high) for fit in fits]
+    clear = np.array([not is_rough(estimate, rate=rate) for estimate in estimates])
     good = np.array([1 - (fit.told / fit.spread) ** 2 > 0.5 for fit in fits])
     for what, chosen in (("told as a number", clear), ("all", np.ones(len(fits), bool))):
         bars = what == "told as a number" and task == "regression"
