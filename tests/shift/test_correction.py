@@ -108,7 +108,7 @@ def test_known_probabilities_are_used_and_no_shift_is_warned_of(recwarn):
 def test_equal_probabilities_are_none():
     X, _, labels, _ = tilted(0.0, N=600)
     plain = small().fit(X, labels)
-    model = small().fit(X, labels, label_probability=np.full(600, 0.1))
+    model = small().fit(X, labels, label_probability=np.full(600, 1 / 3))
     assert_allclose(model.cv_error_, plain.cv_error_, rtol=1e-12)
     assert_allclose(model.predict_interval(X), plain.predict_interval(X), rtol=1e-9)
 
@@ -118,7 +118,7 @@ def test_a_label_counts_as_many_rows_as_it_stands_for():
     X, _, labels, probability = tilted(1.0, N=600, n=60)
     known = ~np.isnan(labels)
     model = small().fit(X, labels, label_probability=probability)
-    plain = small().fit(X, labels, label_probability=np.full(600, 0.5))
+    plain = small().fit(X, labels, label_probability=np.full(600, 0.1))
     problem = plain._solution.problems[0]
     squared = np.square(plain._left_out(0).residual)
     place = [int(np.flatnonzero((X[known] == row).all(axis=1))[0]) for row in problem.X]
@@ -176,6 +176,15 @@ def test_strata_and_probabilities_are_of_every_engine(tmp_path):
     lazy = small().fit_table(dd.from_pandas(frame, npartitions=3), **options)
     for other in (file, lazy):
         assert_allclose(other.cv_error_, here.cv_error_, rtol=1e-9)
+
+
+def test_probabilities_that_imply_another_number_of_rows_are_told(recwarn):
+    """A relative weight, or the probability within something else than the table."""
+    X, _, labels, probability = tilted(0.3, N=600, n=60)
+    small().fit(X, labels, label_probability=probability)
+    assert not recwarn
+    with pytest.warns(DataWarning, match=r"should be about [\d,]+ rows, and there are 600"):
+        small().fit(X, labels, label_probability=probability / 3)
 
 
 @pytest.mark.parametrize("wrong", [0.0, -1.0, 1.5, np.nan, "often"])

@@ -32,7 +32,7 @@ from twinviews.estimators._outside import outside, remember_ranges, warn_if_outs
 from twinviews.estimators._questions import (
     RowNumbers,
     ask_about_data,
-    ask_about_strata,
+    ask_about_design,
     ask_after_fit,
     labels_as_given,
 )
@@ -228,7 +228,7 @@ class SemiSupervisedEstimator(BaseEstimator):
             self.n_unlabeled_ = first_pass.n_rows - first_pass.labeled.count
             self.n_left_out_ = 0
             ask_about_data(self, unscaled, y, rows)
-            ask_about_strata(first_pass)
+            ask_about_design(first_pass)
             problems = compare_labels(self, unscaled, problems)
             method.warn_if_a_column_is_lost(first_pass.sample.rows)
             self._learned = method.learn(table, first_pass, problems)  # steps 1 and 2: all rows

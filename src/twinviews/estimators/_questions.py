@@ -18,11 +18,13 @@ from twinviews.data_checks import (
     warn_of,
 )
 from twinviews.data_checks.data_finding import Rows, place
+from twinviews.data_checks.label_design import improbable_labels
 from twinviews.data_checks.unlabeled_strata import unlabeled_strata
 from twinviews.data_checks.unpredicted_classes import unpredicted_classes
 from twinviews.method.landmarks import stack_rows
 from twinviews.passes.first_pass import FirstPass
 from twinviews.passes.labeled_rows import LabeledRows
+from twinviews.passes.strata import rows_implied
 from twinviews.passes.targets import as_array, missing_labels, read_numbers
 
 # Labeled rows that are looked at when columns are compared with the target, and the most columns,
@@ -83,10 +85,15 @@ def ask_about_data(
     warn_of(check_inputs(X[known], goal, _names(model), classes=classes))
 
 
-def ask_about_strata(first_pass: FirstPass) -> None:
-    """Warn of rows in strata that have no label."""
+def ask_about_design(first_pass: FirstPass) -> None:
+    """Warn of strata that have no label, and of probabilities that do not go with the rows."""
+    parts = first_pass.labeled.probability_parts
+    found = None
     if first_pass.n_without_label:
-        warn_of([unlabeled_strata(first_pass.n_without_label, first_pass.n_rows)])
+        found = unlabeled_strata(first_pass.n_without_label, first_pass.n_rows)
+    elif parts:
+        found = improbable_labels(*rows_implied(np.concatenate(parts)), first_pass.n_rows)
+    warn_of([] if found is None else [found])
 
 
 def ask_after_fit(model: Any, labeled: LabeledRows, y: np.ndarray | None, rows: Rows = None) -> None:

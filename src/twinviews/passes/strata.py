@@ -47,6 +47,15 @@ def rows_stood_for(probability: np.ndarray) -> np.ndarray:
     return np.maximum(1 / probability - 1, _LEAST_IMPORTANCE)
 
 
+def rows_implied(probability: np.ndarray) -> tuple[float, float]:
+    """How many rows the table has if labels were given with these probabilities; the deviation of it.
+
+    The estimate of Horvitz and Thompson (1952), its variance as if rows were chosen independently.
+    """
+    variance = np.sum((1 - probability) / np.square(probability))
+    return float(np.sum(1 / probability)), float(np.sqrt(variance))
+
+
 def check_label_probability(probability: np.ndarray) -> None:
     """Of labeled rows: above 0 and at most 1."""
     wrong = np.flatnonzero(~((probability > 0) & (probability <= 1)))
