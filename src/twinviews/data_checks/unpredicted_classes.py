@@ -1,4 +1,4 @@
-"""Classes that a model never predicts: with such a rare class, that may be the best, or no use."""
+"""Rare classes that a model never predicts, though it tells their rows from others."""
 
 from __future__ import annotations
 
@@ -8,21 +8,24 @@ import numpy as np
 
 from twinviews.data_checks.data_finding import Finding, listed, quoted
 
-# With fewer labels of a class it is no wonder.
-_FEWEST = 5
+# With fewer labels of a class, or where probabilities rank its rows no better, it is no wonder.
+_FEWEST, _LEAST_AUC = 10, 0.6
+# Rare is less than this share of what a class would have if all were equally frequent.
+_RARE = 0.5
 
 
 def unpredicted_classes(
-    classes: Sequence[str], n_labels: np.ndarray, n_predicted: np.ndarray
+    classes: Sequence[str], n_labels: np.ndarray, n_predicted: np.ndarray, auc: float
 ) -> Finding | None:
-    """The finding on classes that have labels, and no held-out label was predicted to be of them.
+    """The finding on rare classes that no held-out label was predicted to be of.
 
     ``n_labels`` and ``n_predicted`` (K,) are numbers of held-out labels.
     """
-    never = np.flatnonzero((n_labels >= _FEWEST) & (n_predicted == 0)).tolist()
-    if not never:
-        return None
     shares = n_labels / n_labels.sum()
+    rare = (n_labels >= _FEWEST) & (shares < _RARE / len(classes))
+    never = np.flatnonzero(rare & (n_predicted == 0)).tolist()
+    if not never or not auc > _LEAST_AUC:
+        return None
     counts = [f"{quoted(classes[k])} ({shares[k]:.1%} of labels)" for k in never]
     return Finding(
         "classes never predicted",

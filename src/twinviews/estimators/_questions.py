@@ -105,9 +105,10 @@ def ask_after_fit(model: Any, labeled: LabeledRows, y: np.ndarray | None, rows: 
 
 
 def _ask_about_classes_never_predicted(model: Any) -> None:
-    if model.class_weight is None and model._n_labels_and_predicted is not None:
+    has_costs = "class_weight" in model.get_params(deep=False)
+    if has_costs and model.class_weight is None and model._n_labels_and_predicted is not None:
         names = [str(label) for label in model.classes_]
-        found = unpredicted_classes(names, *model._n_labels_and_predicted)
+        found = unpredicted_classes(names, *model._n_labels_and_predicted, model.cv_auc_)
         warn_of([] if found is None else [found])
 
 
