@@ -52,7 +52,9 @@ def columns() -> None:
         for seed in range(DRAWS):
             X, y, signal = few_matter(LABELED + 2000, D, seed)
             ours = default().fit(X[:LABELED], y[:LABELED], X_unlabeled=X[LABELED:])
-            peer = CatBoostRegressor(verbose=0, random_seed=seed).fit(X[:LABELED], y[:LABELED])
+            peer = CatBoostRegressor(verbose=0, random_seed=seed, allow_writing_files=False).fit(
+                X[:LABELED], y[:LABELED]
+            )
             off = [model.predict(X[LABELED:]) - signal[LABELED:] for model in (ours, peer)]
             errors.append(np.sqrt(np.mean(np.square(off), axis=1)))
         own, other = np.mean(errors, axis=0)
@@ -78,7 +80,7 @@ def labels(n: int) -> tuple[float, float]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n + 20_000, 20))
     y = np.sin(2 * X[:, 0]) * X[:, 1] + np.abs(X[:, 2]) + 0.3 * rng.normal(size=len(X))
-    peer = seconds_of(lambda: CatBoostRegressor(verbose=0).fit(X[:n], y[:n]))
+    peer = seconds_of(lambda: CatBoostRegressor(verbose=0, allow_writing_files=False).fit(X[:n], y[:n]))
     own = seconds_of(lambda: default().fit(X[:n], y[:n], X_unlabeled=X[n:]))
     return own / peer, peak()
 
