@@ -179,6 +179,31 @@ def test_a_terminal_gets_no_commands_from_strangers(tmp_path):
     assert "\\u001b]0;owned" in told
 
 
+def test_costs_of_classes(tmp_path):
+    """A class that is never predicted is told with the option, and the option finds it."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(1500, 4))
+    y = np.where(random.random(1500) < 1 / (1 + np.exp(3.4 - 1.3 * X[:, 0])), "yes", "no")
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(bought=np.where(np.arange(1500) < 300, y, ""))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    asked = ("fit", tmp_path / "t.csv", "--target", "bought", "--quick", "-o", tmp_path / "m")
+    plain = run(*asked).stderr
+    assert re.search(
+        r"predicted to be 'yes' \(\d.\d% of labels\).* use --class-weight balanced\.", plain
+    )
+    assert "what this model knows is which rows are likelier (AUC)" in plain
+    balanced = run(*asked, "--class-weight", "Balanced").stderr
+    assert "No held-out label" not in balanced
+    assert re.search(r"mean error rate of a class [23]\d%", balanced)
+    assert load_model(tmp_path / "m").class_weight == "balanced"
+    run(*asked, "--class-weight", "yes=9, no=1")
+    assert load_model(tmp_path / "m").class_weight == {"yes": 9.0, "no": 1.0}
+    assert "which is not CLASS=COST" in run(*asked, "--class-weight", "yes=ten", code=3).stderr
+    assert "no class of y" in run(*asked, "--class-weight", "maybe=3", code=3).stderr
+    numbers = ("fit", tmp_path / "t.csv", "--target", "a", "--quick", "-o", tmp_path / "m")
+    assert "for classes" in run(*numbers, "--class-weight", "balanced", code=3).stderr
+
+
 def test_unlabeled_rows_left_out_are_told_by_fit_inspect_and_report(folder):
     table, model, page = folder / "patients.csv", folder / "alone.twinviews", folder / "alone.html"
     asked = ("fit", table, "--target", "progression", "--quick", "--without-unlabeled", "--json")

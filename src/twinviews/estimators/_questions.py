@@ -108,7 +108,8 @@ def _ask_about_classes_never_predicted(model: Any) -> None:
     has_costs = "class_weight" in model.get_params(deep=False)
     if has_costs and model.class_weight is None and model._n_labels_and_predicted is not None:
         names = [str(label) for label in model.classes_]
-        found = unpredicted_classes(names, *model._n_labels_and_predicted, model.cv_auc_)
+        n_labels, n_predicted = model._n_labels_and_predicted
+        found = unpredicted_classes(names, n_labels, n_predicted, model.cv_auc_)
         warn_of([] if found is None else [found])
 
 

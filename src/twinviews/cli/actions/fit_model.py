@@ -22,6 +22,9 @@ from twinviews.labeling.labeled_table import LabeledTable, with_labels
 from twinviews.labeling.store_format import label_file
 from twinviews.reading import Reading, ReadingOptions, columnar_copy, read
 
+# An area under the ROC curve above this is more than chance.
+_KNOWS = 0.6
+
 
 def fit_model(
     table: str,
@@ -254,5 +257,9 @@ def _without_a_model(told: ToldError, goal: Target) -> str:
     if not told.is_rate or np.isnan(guess) or np.isnan(told.error.value):
         return ""
     # Both are shares of the same labels; their last digits differ by the way they were computed.
-    verdict = "" if told.error.value < guess - 1e-9 else ": this model knows no better"
+    verdict = ""
+    if told.error.value >= guess - 1e-9:
+        verdict = ": this model knows no better"
+        if told.others["auc"] > _KNOWS:
+            verdict = ": what this model knows is which rows are likelier (AUC)"
     return f"; always the commonest class would be wrong in {guess:.1%}{verdict}"
