@@ -334,6 +334,8 @@ def test_files_and_targets(serve, visit, tmp_path):
         "classes": ["round", "flat"],
     }
     page.keyboard.press("Escape")
+    expect(page.locator("#files-dialog")).to_be_hidden()
+    expect(page.get_by_role("button", name="flat")).to_be_visible()  # the row of the new target
     answer_by(page, "2")
     page.reload()
     expect(page.locator("h1")).to_have_text("Labeling shape")

@@ -91,7 +91,7 @@ def ask_about_design(first_pass: FirstPass) -> None:
     found = None
     if first_pass.n_without_label:
         found = unlabeled_strata(first_pass.n_without_label, first_pass.n_rows)
-    elif parts:
+    elif parts and first_pass.n_rows > first_pass.labeled.count:
         found = improbable_labels(*rows_implied(np.concatenate(parts)), first_pass.n_rows)
     warn_of([] if found is None else [found])
 

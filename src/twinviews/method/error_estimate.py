@@ -8,8 +8,8 @@ are rarely found, it is taken as larger. To this comes the difference between th
 judged and the one that predicts. The largest errors being rare, the mean of a few is more often below
 the true one than above it: the interval reaches further up than down.
 
-The constants were chosen on 17 draws of the contest's regression sets, so that 90% intervals hold the
-true error in 90% of the fits; ``benchmarks/honesty.py`` measures how often they do.
+The constants were chosen on 17 draws of the contest's regression sets and 5 of its class sets, so that
+90% intervals hold the true error in 90% of the fits; ``benchmarks/honesty.py`` measures how often.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LEAST_VARIANCE = 0.3
 _HALF_UNSEEN = 60
 # Deviation of the logarithm of the error between the fits judged and the one that predicts: of squared
 # errors, and of error rates.
-_BETWEEN_FITS, _BETWEEN_FITS_OF_CLASSES = 0.12, 0.10
+_BETWEEN_FITS, _BETWEEN_FITS_OF_CLASSES = 0.12, 0.20
 # By how much more the interval reaches up, and less down, than half of its width.
 _SKEW = 0.1
 # An error is told as a number if its interval ends within this factor of it, an error rate if its
