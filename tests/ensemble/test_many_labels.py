@@ -16,7 +16,7 @@ SOME = 120
 @pytest.fixture
 def few_are_many(monkeypatch):
     """As if kernel methods could be fitted to 120 labels only."""
-    for module in ("many_labels", "ensembles"):
+    for module in ("many_labels", "ensembles", "builtin_members"):
         monkeypatch.setattr(f"twinviews.ensemble.{module}.SOME_LABELS", SOME)
     monkeypatch.setattr("twinviews.ensemble.many_labels._MOST_LANDMARKS", 80)
     monkeypatch.setattr("twinviews.ensemble.many_labels._LEAST_LANDMARKS", 80)
@@ -102,6 +102,9 @@ def test_members_of_the_user_go_on_to_all_labels(few_are_many):
     model = XNVRegressor(random_state=0, members=["built-in", ("trees", Trees(20, random_state=0))])
     model.fit(X, np.where(np.arange(900) < 500, y, np.nan))
     assert max(seen) == 500  # the fit on all labels
+    alone = XNVRegressor(random_state=0, members=[("trees", Trees(20, random_state=0))])
+    alone.fit(X, np.where(np.arange(900) < 500, y, np.nan))  # nobody asked for built-in members
+    assert {name for name, _ in alone.members_} <= {"trees, standard", "correlated views, standard"}
 
 
 def test_wild_labels_among_many_are_left_out(few_are_many):

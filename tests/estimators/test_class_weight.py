@@ -49,6 +49,15 @@ def test_costs_by_class_are_odds():
     assert_array_equal(one.predict(X), fitted()[0].predict(X))
 
 
+@pytest.mark.parametrize("key", [1, 1.0, "1", np.int64(1)])
+@pytest.mark.parametrize("one", [1, 1.0])
+def test_classes_that_are_numbers_may_be_given_as_text(key, one):
+    X, y = rare(600)
+    codes = np.where(y == "yes", one, 0 * one)
+    model = XNVClassifier(class_weight={key: 9}, members=None, random_state=0).fit(X, codes)
+    assert_array_equal(model._class_cost, [1, 9])
+
+
 def test_costs_are_kept_in_files_copies_and_predictions_of_tables(tmp_path):
     model, X, _ = fitted({"yes": 9, "no": 1.0})
     assert clone(model).get_params()["class_weight"] == {"yes": 9, "no": 1.0}

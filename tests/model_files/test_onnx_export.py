@@ -68,6 +68,16 @@ def test_classifiers(name, names, tmp_path):
     assert_same_classes(model.fit(X, classes(X, names)), np.vstack([X, rows(40, seed=1)]), tmp_path)
 
 
+@pytest.mark.parametrize("names", [("ape", "bee", "cat"), ("no", "yes")])
+def test_costs_of_classes(names, tmp_path):
+    X = rows()
+    model = make("XNVClassifier").set_params(committee=False).fit(X, classes(X, names))
+    costly = make("XNVClassifier").set_params(committee=False, class_weight={names[0]: 30})
+    costly.fit(X, classes(X, names))
+    assert (costly.predict(X) == names[0]).sum() > (model.predict(X) == names[0]).sum()
+    assert_same_classes(costly, np.vstack([X, rows(40, seed=1)]), tmp_path)
+
+
 @pytest.mark.parametrize(
     "kernel", ["laplace", "matern32", "matern52", "linear", "polynomial", "cosine"]
 )

@@ -9,6 +9,7 @@ from twinviews.ensemble.boosted_trees import MOST_CLASSES_FOR_BOOSTING, Boosting
 from twinviews.ensemble.gaussian_process import ColumnWidths
 from twinviews.ensemble.learned_metric import MetricRidges, TunedWidth
 from twinviews.ensemble.linear_ridge import LinearRidge
+from twinviews.ensemble.many_labels import SOME_LABELS
 from twinviews.ensemble.member import MemberContext, MemberSpec
 from twinviews.ensemble.scales import STANDARD, on_scale
 
@@ -33,7 +34,7 @@ def _for_numbers(context: MemberContext) -> list[MemberSpec]:
         specs += [MemberSpec(scale, MetricRidges(kernel, 2.0, D)) for kernel in kernels]
         specs += _smooth(scale)
         specs.append(MemberSpec(scale, ColumnWidths("matern32")))
-    if D > FEW_COLUMNS:
+    if D > FEW_COLUMNS or context.n_labels > SOME_LABELS:
         specs.append(MemberSpec(STANDARD, Boosting(seed, classes=False), in_threads=False))
     return specs
 

@@ -182,7 +182,7 @@ def regression_ensemble(
     context = _as_labeled_rows_are(context, labeled)
     if len(labeled.Y) > SOME_LABELS:
         some = _without_outlying(*_some(labeled, choosing), specs, context, n_threads, progress)
-        specs = specs_for_all_labels(specs, _weights_of(some), context)
+        specs = specs_for_all_labels(specs, _weights_of(some))
     return _without_outlying(labeled, choosing, specs, context, n_threads, progress)
 
 
@@ -279,7 +279,7 @@ def classification_ensemble(
     context = _as_labeled_rows_are(context, labeled)
     if len(labeled.Y) > SOME_LABELS:
         some = _of_classes(*_some(labeled, choosing), specs, context, n_threads, progress)
-        specs = specs_for_all_labels(specs, _weights_of(some), context)
+        specs = specs_for_all_labels(specs, _weights_of(some))
     return _of_classes(labeled, choosing, specs, context, n_threads, progress)
 
 

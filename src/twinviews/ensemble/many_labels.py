@@ -19,19 +19,17 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from twinviews.ensemble.boosted_trees import MOST_CLASSES_FOR_BOOSTING, Boosting
+from twinviews.ensemble.boosted_trees import Boosting
 from twinviews.ensemble.gaussian_process import ColumnWidths
 from twinviews.ensemble.kernel_ridge import KernelRidge
 from twinviews.ensemble.learned_metric import InMetric, MetricRidges, TunedWidth
 from twinviews.ensemble.member import (
     Labeled,
-    MemberContext,
     MemberSpec,
     Predictor,
     Recipe,
     RecipeWithStarts,
 )
-from twinviews.ensemble.scales import STANDARD
 from twinviews.method.kernel_values import Columns
 from twinviews.method.kernels import SHIFT_INVARIANT
 
@@ -47,9 +45,9 @@ _ROUNDING = 1e-10
 
 
 def specs_for_all_labels(
-    specs: Sequence[MemberSpec], weights: Sequence[tuple[str, str, float]], context: MemberContext
+    specs: Sequence[MemberSpec], weights: Sequence[tuple[str, str, float]]
 ) -> list[MemberSpec]:
-    """Members that have a weight with some labels, those of the user, and trees.
+    """Members that have a weight with some labels, those of the user, and trees, which gain by more.
 
     ``weights`` has names, scales and weights of the members fitted to some labels.
     """
@@ -69,12 +67,8 @@ def specs_for_all_labels(
             names = [name for name in names if (name, spec.scale) in going_on]
             if names:
                 found.append(spec._replace(recipe=OnLandmarks(_only(spec.recipe, names))))
-        elif names or spec.given:
+        elif names or spec.given or isinstance(spec.recipe, Boosting):
             found.append(spec)
-    if context.n_classes <= MOST_CLASSES_FOR_BOOSTING:
-        trees = Boosting(context.seed, classes=context.n_classes > 0)
-        found = [spec for spec in found if not isinstance(spec.recipe, Boosting)]
-        found.append(MemberSpec(STANDARD, trees, in_threads=False))
     return found
 
 

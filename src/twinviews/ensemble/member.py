@@ -98,6 +98,7 @@ class MemberContext(NamedTuple):
     scales: Mapping[str, Scale | None]  # by name: how rows, which come standardised, are scaled again
     unlabeled: np.ndarray  # (rows, D) standardised
     seed: int
+    n_labels: int = 0  # of which members may first see some only
 
 
 def class_codes(Y: np.ndarray) -> np.ndarray:

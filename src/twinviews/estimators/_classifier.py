@@ -26,6 +26,9 @@ from twinviews.method.error_estimate import error_rate
 from twinviews.method.uncertainty import calibrated_scale, class_log_probabilities, class_shares
 from twinviews.passes.targets import one_against_rest, read_classes
 
+# Classes that a message names.
+_MOST_NAMED = 10
+
 
 class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
     """Classes of any type and number: least squares on 1 and -1, one class against the rest."""
@@ -78,7 +81,8 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
         self.cv_log_loss_ = float(-weight @ (share * log_p).sum(axis=1))
         self.cv_auc_ = mean_auc(share, log_p, weight)
         self.cv_average_precision_ = mean_average_precision(share, log_p, weight)
-        self.cv_balanced_error_ = balanced_error(share, chosen, weight)
+        known = np.isfinite(self.loo_error_)
+        self.cv_balanced_error_ = balanced_error(share, chosen, weight) if known else np.nan
         # Only for the questions after a fit; not kept in files.
         n_predicted = np.bincount(chosen, minlength=len(self.classes_))
         self._n_labels_and_predicted = (share.sum(axis=0), n_predicted)
@@ -89,15 +93,16 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
             return None
         if isinstance(self.class_weight, str):
             return balanced_costs(share, weight)
-        known = {str(label): label for label in self.classes_}
-        unknown = [label for label in self.class_weight if str(label) not in known]
-        if unknown:
-            raise ValueError(
-                f"class_weight has {unknown[0]!r}, which is no class of y; there are "
-                f"{', '.join(map(repr, known))}."
-            )
-        by_name = {str(label): float(weight) for label, weight in self.class_weight.items()}
-        return np.array([by_name.get(str(label), 1.0) for label in self.classes_])
+        places = {_name(label): place for place, label in enumerate(self.classes_)}
+        costs = np.ones(len(self.classes_))
+        for label, cost in self.class_weight.items():
+            if _name(label) not in places:
+                raise ValueError(
+                    f"class_weight has {label!r:.40}, which is no class of y; there are "
+                    f"{', '.join(repr(str(known)) for known in self.classes_[:_MOST_NAMED])}."
+                )
+            costs[places[_name(label)]] = float(cost)
+        return costs
 
     @property
     def cv_error_(self) -> float:
@@ -189,3 +194,11 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
         labels = truth.labels[truth.code[known]].astype(object)
         right = predicted[known].astype(object) == labels
         return float(np.average(right, weights=weight))
+
+
+def _name(label: Any) -> str:
+    """The same for 1, 1.0 and "1": a file or a command line gives classes as text."""
+    try:
+        return repr(float(str(label)))
+    except ValueError:
+        return str(label)

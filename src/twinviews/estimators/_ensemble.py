@@ -139,7 +139,7 @@ class EnsembleFit:
         if self._labels_are_too_few(solution):
             return None
         (problem,) = solution.problems
-        context = self._context(n_classes=max(problem.Y.shape[1], 2))
+        context = self._context(max(problem.Y.shape[1], 2), len(problem.Y))
         own = ViewRidge(solution.view, solution.penalty, solution.fit_intercept)
         labeled = Labeled(dense(problem.X), problem.Y, problem.weight)
         specs = specs_of(self.members, own, context)
@@ -155,11 +155,11 @@ class EnsembleFit:
         """An ensemble for each target; None if labels of one are too few."""
         if self._labels_are_too_few(solution):
             return None
-        context = self._context(n_classes=0)
         found: dict[int, RegressionEnsemble] = {}
         with one_blas_thread(look=False) as allowed:
             threads = self.n_threads or allowed
             for problem in solution.problems:
+                context = self._context(0, len(problem.Y))
                 for place, target in enumerate(problem.targets):
                     labeled = Labeled(dense(problem.X), problem.Y[:, [place]], problem.weight)
                     own = ViewRidge(solution.view, solution.penalty, solution.fit_intercept)
@@ -179,9 +179,10 @@ class EnsembleFit:
             )
         return n < LEAST_LABELS
 
-    def _context(self, n_classes: int) -> MemberContext:
+    def _context(self, n_classes: int, n_labels: int) -> MemberContext:
         scales = scales_of(self.unlabeled, self.units, classes=n_classes > 0)
-        return MemberContext(self.unlabeled.shape[1], n_classes, scales, self.unlabeled, self.seed)
+        D = self.unlabeled.shape[1]
+        return MemberContext(D, n_classes, scales, self.unlabeled, self.seed, n_labels)
 
 
 def labels_of(

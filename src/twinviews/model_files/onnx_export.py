@@ -103,6 +103,8 @@ def _add_classes(model: Any, graph: Graph) -> None:
         chosen = decision.Greater(0.0).cast(np.int64).Reshape([-1])
     else:
         probability, chosen = scaled.Softmax(axis=1), decision.ArgMax(axis=1, keepdims=0)
+    if model._class_cost is not None:
+        chosen = (probability * model._class_cost).ArgMax(axis=1, keepdims=0)
     labels = model.classes_
     if labels.dtype.kind in "OU":
         if not all(isinstance(label, str) for label in labels):
