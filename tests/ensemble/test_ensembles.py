@@ -91,14 +91,6 @@ def test_an_ensemble_needs_five_labels_and_leaves_out_each_of_very_few():
     assert XNVClassifier(random_state=0).fit(X, classes).members_
 
 
-def test_sparse_rows_have_no_committee_and_asking_for_one_is_an_error():
-    X, _, labels = table()
-    rows = sparse.csr_array(X)
-    assert XNVRegressor(random_state=0).fit(rows, labels).committee_ == []
-    with pytest.raises(ValueError, match=r"toarray"):
-        XNVRegressor(random_state=0, committee=True, scale=None).fit(rows, labels)
-
-
 def test_committee_must_be_a_flag():
     X, _, labels = table()
     with pytest.raises(ValueError, match="committee='yes'"):

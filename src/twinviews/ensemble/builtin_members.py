@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from scipy.sparse import issparse
+
 from twinviews.ensemble.anchor_graph import AnchorGraph, Anchors, centres_of
 from twinviews.ensemble.boosted_trees import MOST_CLASSES_FOR_BOOSTING, Boosting
 from twinviews.ensemble.gaussian_process import ColumnWidths
@@ -23,25 +25,31 @@ MemberFactory = Callable[[MemberContext], Iterable[MemberSpec]]
 
 def builtin_members(context: MemberContext) -> list[MemberSpec]:
     """All members of the library for this task."""
-    return _for_classes(context) if context.n_classes else _for_numbers(context)
+    if not issparse(context.unlabeled):
+        return _for_classes(context) if context.n_classes else _for_numbers(context)
+    scales = {name: scale for name, scale in context.scales.items() if scale is not None}
+    n_directions = next(iter(scales.values())).directions.shape[1]
+    inner = context._replace(scales=scales, n_columns=n_directions)
+    dense = _for_classes(inner) if context.n_classes else _for_numbers(inner)
+    return [MemberSpec(STANDARD, LinearRidge()), *dense]
 
 
 def _for_numbers(context: MemberContext) -> list[MemberSpec]:
-    D, seed = context.n_columns, context.seed
-    specs = [MemberSpec(STANDARD, TunedWidth(D))]
+    D, seed, first = context.n_columns, context.seed, next(iter(context.scales))
+    specs = [MemberSpec(first, TunedWidth(D))]
     for scale in context.scales:
         kernels = ("gaussian", "laplace")
         specs += [MemberSpec(scale, MetricRidges(kernel, 2.0, D)) for kernel in kernels]
         specs += _smooth(scale)
         specs.append(MemberSpec(scale, ColumnWidths("matern32")))
     if D > FEW_COLUMNS or context.n_labels > SOME_LABELS:
-        specs.append(MemberSpec(STANDARD, Boosting(seed, classes=False), in_threads=False))
+        specs.append(MemberSpec(first, Boosting(seed, classes=False), in_threads=False))
     return specs
 
 
 def _for_classes(context: MemberContext) -> list[MemberSpec]:
-    D, seed = context.n_columns, context.seed
-    specs = [MemberSpec(STANDARD, TunedWidth(D))]
+    D, seed, first = context.n_columns, context.seed, next(iter(context.scales))
+    specs = [MemberSpec(first, TunedWidth(D))]
     for name, scale in context.scales.items():
         specs.append(MemberSpec(name, MetricRidges("laplace", 1.0, D, _WITHOUT_MATRIX)))
         specs += _smooth(name)
@@ -51,7 +59,7 @@ def _for_classes(context: MemberContext) -> list[MemberSpec]:
             MemberSpec(name, AnchorGraph.of(Anchors(centres, near), rows)) for near in _ANCHORS_OF_A_ROW
         ]
     if context.n_classes <= MOST_CLASSES_FOR_BOOSTING:
-        specs.append(MemberSpec(STANDARD, Boosting(seed, classes=True), in_threads=False))
+        specs.append(MemberSpec(first, Boosting(seed, classes=True), in_threads=False))
     return specs
 
 

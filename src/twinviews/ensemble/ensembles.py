@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 
 from twinviews.ensemble.blending import (
     SUREST,
@@ -18,6 +19,7 @@ from twinviews.ensemble.blending import (
     without_the_least,
 )
 from twinviews.ensemble.cross_fitting import CrossFit, cross_fit, folds_of
+from twinviews.ensemble.leading_directions import DIRECTIONS, LeadingDirections, OnDirections
 from twinviews.ensemble.learned_metric import InMetric
 from twinviews.ensemble.many_labels import SOME_LABELS, specs_for_all_labels
 from twinviews.ensemble.member import Labeled, MemberContext, MemberSpec, Predictor
@@ -27,7 +29,7 @@ from twinviews.ensemble.outlying_labels import (
     far_labels,
     is_better_without,
 )
-from twinviews.ensemble.scales import on_scale
+from twinviews.ensemble.scales import STANDARD, on_scale
 from twinviews.ensemble.unvaried_columns import UnvariedColumns, unvaried_columns
 from twinviews.method.uncertainty import class_shares
 from twinviews.passes.scaling import Scale, Scaling
@@ -40,8 +42,9 @@ _MOST_ROUNDS = 3
 _UNLABELED_ROWS, _LEAST_UNLABELED_ROWS, _UNLABELED_VALUES = 3000, 300, 6_000_000
 
 
-def n_unlabeled_rows(n_columns: int) -> int:
-    """How many unlabeled rows members see at most."""
+def n_unlabeled_rows(rows: Any) -> int:
+    """How many unlabeled rows members see at most; of sparse rows they see directions."""
+    n_columns = 1 if issparse(rows) else rows.shape[1]
     return max(_LEAST_UNLABELED_ROWS, min(_UNLABELED_ROWS, _UNLABELED_VALUES // n_columns))
 
 
@@ -52,11 +55,17 @@ class Member(NamedTuple):
     fit: Annotated[Predictor, "D t"]
     folds: Annotated[tuple[Annotated[Predictor, "D t"], ...], "f"]
 
+    @property
+    def told_name(self) -> str:
+        """With the scale; members on directions have theirs in the name."""
+        return self.name if isinstance(self.fit, OnDirections) else f"{self.name}, {self.scale}"
+
 
 @dataclass(frozen=True)
 class Ensemble:
     """Fitted members and the scales of the rows that they see."""
 
+    # Of sparse rows only the rows themselves: members on directions hold these.
     scales: Mapping[str, Annotated[Scale, "D"] | None]
     members: Annotated[tuple[Annotated[Member, "D t f"], ...], "j", ">= 1"]
     # Columns of which labels tell nothing; None in older files, too.
@@ -71,7 +80,7 @@ class Ensemble:
     def by_weight(self) -> list[tuple[str, float]]:
         """Names and weights of the members, the largest weight first."""
         members = sorted(self.members, key=lambda member: -member.weight)
-        return [(f"{member.name}, {member.scale}", round(member.weight, 3)) for member in members]
+        return [(member.told_name, round(member.weight, 3)) for member in members]
 
     def metric(self) -> np.ndarray | None:
         """(D,) weight of each standardised column in squared distances; they sum to 1.
@@ -206,16 +215,16 @@ def _without_outlying(
 ) -> RegressionEnsemble:
     """Members fitted and weighted, without labels that are slips."""
     y, judging = labeled.Y[:, 0], Judging(folds_of(labeled.Y, classes=False), choosing)
-    nothing = np.zeros(len(y), bool)
+    nothing, X = np.zeros(len(y), bool), _dense_rows(labeled, context)
     found, left_out = _weighted(labeled, specs, context, judging, nothing, n_threads, progress), nothing
     for _ in range(_MOST_ROUNDS):
         residual = y - found.held_out[:, 0]
         far = far_labels(residual, y, labeled.weight)
-        if not far.any() or (far == left_out).all() or are_unlike_others(labeled.X, y, far):
+        if not far.any() or (far == left_out).all() or are_unlike_others(X, y, far):
             break
         without = _weighted(labeled, specs, context, judging, far, n_threads, progress)
         after = y - without.held_out[:, 0]
-        if are_alike(labeled.X, far_labels(after, y, labeled.weight)):
+        if are_alike(X, far_labels(after, y, labeled.weight)):
             break
         # Labels that were far from a spoiled fit only come back; others must be worth leaving out.
         if (far > left_out).any() and not is_better_without(residual, after, y, labeled.weight):
@@ -248,8 +257,8 @@ def _weighted(
     mean = np.einsum("mj,jm->m", fold_weights[fold_of], held_out[kept])
     squares = np.einsum("mj,jm->m", fold_weights[fold_of], np.square(held_out[kept] - mean))
     return RegressionEnsemble(
-        context.scales,
-        _members(made, weights, keep_folds=True),
+        _stored_scales(context),
+        _members(made, weights, context, keep_folds=True),
         bounds=bounds,
         held_out=mean[:, None],
         held_out_spread=np.sqrt(squares),
@@ -308,8 +317,8 @@ def _of_classes(
     all_weights = np.zeros(len(made.names))
     all_weights[kept] = blend.weights
     return ClassificationEnsemble(
-        context.scales,
-        _members(made, all_weights, keep_folds=False),
+        _stored_scales(context),
+        _members(made, all_weights, context, keep_folds=False),
         blend=blend,
         held_out=as_decision(log_p),
         unvaried=unvaried_columns(labeled.X),
@@ -337,14 +346,29 @@ def _cross_fit(
     return cross_fit(specs, on, unlabeled, fold_of, learned, bounds, n_threads, progress=progress)
 
 
-def _members(made: CrossFit, weights: np.ndarray, *, keep_folds: bool) -> tuple[Member, ...]:
-    return tuple(
-        Member(
-            made.names[j],
-            made.scales[j],
-            float(weights[j]),
-            made.full[j],
-            tuple(fold[j] for fold in made.folds) if keep_folds else (),
-        )
-        for j in np.flatnonzero(weights > 0)
-    )
+def _members(
+    made: CrossFit, weights: np.ndarray, context: MemberContext, *, keep_folds: bool
+) -> tuple[Member, ...]:
+    found = []
+    for j in np.flatnonzero(weights > 0):
+        name, scale, fit = made.names[j], made.scales[j], made.full[j]
+        folds = [fold[j] for fold in made.folds] if keep_folds else []
+        leading = context.scales[scale]
+        if isinstance(leading, LeadingDirections):
+            name, scale, fit = f"{name}, {scale}", STANDARD, OnDirections(leading, fit)
+            folds = [OnDirections(leading, fold) for fold in folds]
+        found.append(Member(name, scale, float(weights[j]), fit, tuple(folds)))
+    return tuple(found)
+
+
+def _stored_scales(context: MemberContext) -> dict[str, Scale | None]:
+    return {
+        name: scale
+        for name, scale in context.scales.items()
+        if not isinstance(scale, LeadingDirections)
+    }
+
+
+def _dense_rows(labeled: Labeled, context: MemberContext) -> np.ndarray:
+    """The labeled rows to compare with each other; of sparse ones their directions."""
+    return context.scales[DIRECTIONS](labeled.X) if issparse(labeled.X) else labeled.X

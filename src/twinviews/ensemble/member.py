@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, NamedTuple, Protocol, runtime_checkable
+from typing import Annotated, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class ScaledRows:
 class Labeled(NamedTuple):
     """Labeled rows on one scale."""
 
-    X: np.ndarray  # (m, D)
+    X: Any  # (m, D), dense or sparse
     Y: np.ndarray  # (m, t) numbers, or 1 and -1 for classes
     weight: np.ndarray  # (m,) sums to one
     source: ScaledRows | None = None  # where X was taken from; None: it is all there is
@@ -49,9 +49,10 @@ class Labeled(NamedTuple):
         chosen = rows if self.chosen is None else self.chosen[rows]
         return Labeled(self.X[rows], self.Y[rows], weight / weight.sum(), self.origin, chosen)
 
-    def on(self, scale: Scale | None) -> Labeled:
-        """All rows on another scale."""
-        source = ScaledRows(self.X, scale)
+    def on(self, scale: Any) -> Labeled:
+        """All rows on another scale; one that makes other columns of them leaves these alone."""
+        same_columns = scale is None or isinstance(scale, Scale)
+        source = ScaledRows(self.X, scale) if same_columns else ScaledRows(scale(self.X), None)
         return self._replace(X=source.rows, source=source, chosen=None)
 
 
@@ -95,8 +96,9 @@ class MemberContext(NamedTuple):
 
     n_columns: int  # D
     n_classes: int  # 0 for regression
-    scales: Mapping[str, Scale | None]  # by name: how rows, which come standardised, are scaled again
-    unlabeled: np.ndarray  # (rows, D) standardised
+    # By name: how rows, which come standardised, are scaled again; of sparse rows, directions too.
+    scales: Mapping[str, Any]
+    unlabeled: Any  # (rows, D) standardised, or sparse
     seed: int
     n_labels: int = 0  # of which members may first see some only
 

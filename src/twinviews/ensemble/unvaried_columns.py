@@ -8,9 +8,10 @@ counts as what it is in the labeled rows: the row gets what its other columns sa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,10 @@ class UnvariedColumns:
         return np.asarray(((X[:, columns] != values) & ~np.isnan(values)).any(axis=1))
 
 
-def unvaried_columns(X: np.ndarray) -> UnvariedColumns | None:
-    """Of labeled rows; None if all columns vary."""
+def unvaried_columns(X: Any) -> UnvariedColumns | None:
+    """Of labeled rows; None if all columns vary, or if rows are sparse: few columns are alike then,
+    and most are zero in most rows."""
+    if issparse(X):
+        return None
     same = (X[0] == X).all(axis=0)
     return UnvariedColumns(np.where(same, X[0], np.nan)) if same.any() else None

@@ -84,7 +84,7 @@ class SemiSupervisedEstimator(BaseEstimator):
     _seed: int
     _learned: Any
     _solution: Solution
-    _unlabeled_sample: np.ndarray | None = None  # rows that members of an ensemble are fitted with
+    _unlabeled_sample: Any = None  # rows, dense or sparse, that members of an ensemble are fitted with
     _ensembles: list[Any] | None = None
     _error_ends: tuple[float, ...] | None = None  # low and high of each target; None in older files
     _shift: CovariateShift | None = None
@@ -105,7 +105,7 @@ class SemiSupervisedEstimator(BaseEstimator):
         """Step 4: how an ensemble is to be fitted; None for the method alone."""
         return None
 
-    def _sample_for_ensemble(self, first_pass: FirstPass) -> np.ndarray | None:
+    def _sample_for_ensemble(self, first_pass: FirstPass) -> Any:
         """Unlabeled rows that an ensemble needs, also when labels change later."""
         return None
 
@@ -362,7 +362,7 @@ class SemiSupervisedEstimator(BaseEstimator):
         """(rows, targets) the regression function."""
         if self._ensembles is None:
             return self._by_blocks(self._solution, X)
-        X = dense(X)
+        X = X if self._rows_are_sparse else dense(X)
         return np.hstack([self._by_blocks(ensemble, X) for ensemble in self._ensembles])
 
     def _predictive_variance(self, X: Any) -> np.ndarray:

@@ -120,7 +120,7 @@ class EnsembleFit:
     def __init__(
         self,
         members: Members,
-        unlabeled: np.ndarray,
+        unlabeled: Any,
         scaling: Scale | None,
         *,
         asked_for: bool,
@@ -141,7 +141,7 @@ class EnsembleFit:
         (problem,) = solution.problems
         context = self._context(max(problem.Y.shape[1], 2), len(problem.Y))
         own = ViewRidge(solution.view, solution.penalty, solution.fit_intercept)
-        labeled = Labeled(dense(problem.X), problem.Y, problem.weight)
+        labeled = Labeled(self._rows(problem), problem.Y, problem.weight)
         specs = specs_of(self.members, own, context)
         with one_blas_thread(look=False) as allowed:
             threads = self.n_threads or allowed
@@ -161,7 +161,7 @@ class EnsembleFit:
             for problem in solution.problems:
                 context = self._context(0, len(problem.Y))
                 for place, target in enumerate(problem.targets):
-                    labeled = Labeled(dense(problem.X), problem.Y[:, [place]], problem.weight)
+                    labeled = Labeled(self._rows(problem), problem.Y[:, [place]], problem.weight)
                     own = ViewRidge(solution.view, solution.penalty, solution.fit_intercept)
                     specs = specs_of(self.members, own, context)
                     found[int(target)] = regression_ensemble(
@@ -178,6 +178,10 @@ class EnsembleFit:
                 f"of the correlated views alone. Label at least {LEAST_LABELS}, or use members=None."
             )
         return n < LEAST_LABELS
+
+    def _rows(self, problem: LabeledProblem) -> Any:
+        """(m, D) sparse where the unlabeled rows are."""
+        return sparse.csr_array(problem.X) if sparse.issparse(self.unlabeled) else dense(problem.X)
 
     def _context(self, n_classes: int, n_labels: int) -> MemberContext:
         scales = scales_of(self.unlabeled, self.units, classes=n_classes > 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,7 @@ def left_out_of(
     y, held_out, fold_of = some.Y[:, place], ensemble.held_out[:m, 0], ensemble.fold_of[:m]
     spread = None if ensemble.held_out_spread is None else ensemble.held_out_spread[:m]
     local = None if spread is None else local_scale(y, some.weight, fold_of, held_out, spread)
-    levels = _UnlabeledLevels(ensemble, dense(some.X), y, categories)
+    levels = _UnlabeledLevels(ensemble, some.X, y, categories)
 
     def at(X: np.ndarray) -> FitsAtRows:
         prediction, apart = ensemble.without_folds(X)
@@ -57,7 +58,7 @@ class _UnlabeledLevels:
     def __init__(
         self,
         ensemble: RegressionEnsemble,
-        X: np.ndarray,
+        X: Any,
         y: np.ndarray,
         categories: Sequence[np.ndarray],
     ) -> None:
@@ -83,7 +84,7 @@ class _UnlabeledLevels:
     def _without(self, number: int) -> np.ndarray:
         """(m,) residuals of labeled rows by fits without their fold, which are not told the level."""
         if number not in self._untold:
-            X, levels = self.X.copy(), self.categories[number]
+            X, levels = dense(self.X).copy(), self.categories[number]
             X[:, levels] = X[:, levels].min(axis=0)  # which stands for 0
             prediction, _ = self.ensemble.without_folds(X)
             own = prediction[np.arange(len(X)), self.ensemble.fold_of[: len(X)]]

@@ -184,7 +184,7 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
     def _from_left_out_fits(self, X: Any, statistic: Statistic) -> np.ndarray:
         """A statistic of what the fits without some labels predict at each row, target by target."""
         found = []
-        X = X if self._ensembles is None else dense(X)
+        X = X if self._ensembles is None or self._rows_are_sparse else dense(X)
         for target in range(len(self._solution.intercept)):
             with predicting(self):
                 left_out = self._left_out(target, _LABELS_FOR_INTERVALS)
@@ -217,7 +217,7 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
             def fits_at(rows: Any, left_out: LeftOut = left_out) -> np.ndarray:
                 return left_out.at(rows).prediction
 
-            spread = self._by_blocks(fits_at, dense(X)).var(axis=1)
+            spread = self._by_blocks(fits_at, X if self._rows_are_sparse else dense(X)).var(axis=1)
             total += spread / noise if noise > 0 else spread
         return total
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import numpy as np
 from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, is_classifier
 from sklearn.utils.validation import check_is_fitted
@@ -66,8 +65,9 @@ class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
         list may hold names ("built-in" for all members that the library has, or a name given to
         ``twinviews.extend.register_member``), scikit-learn estimators, and (name, estimator) pairs.
         "auto" means ["built-in"] if sigma, ridge and correlation_ridge are "auto", kernel and landmarks
-        are the default, there is an intercept and X is dense; else None. An ensemble needs 5 labels.
-        Members see standardised numeric columns. With more than 1,000 labels, those that have a weight
+        are the default and there is an intercept; else None. An ensemble needs 5 labels. Members see
+        standardised numeric columns; of sparse rows, the 64 leading directions of a sample of all rows,
+        beside a linear member that sees all columns. With more than 1,000 labels, those that have a weight
         with the first 1,000 go on to all, on landmarks, and boosted trees join them. A model with
         estimators of your own cannot be saved with :func:`save_model`, which stores no code.
     committee : bool or "auto", default="auto"
@@ -152,12 +152,13 @@ class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
             return self.scale
         # A table of words, dates and numbers has no unit in common.
         mixed = self._encoder is not None
-        return "standard" if mixed or self._members_asked_for() else None
+        ensemble = self._members_asked_for() and not self._rows_are_sparse
+        return "standard" if mixed or ensemble else None
 
     def _find_scaling(self, first_pass: FirstPass) -> Scale | None:
         scaling = super()._find_scaling(first_pass)
         n_labeled = first_pass.labeled.count
-        chosen = self.scale != AUTO or self._members_asked_for() is None
+        chosen = self.scale != AUTO or self._members_asked_for() is None or self._rows_are_sparse
         if chosen or not LEAST_LABELS <= n_labeled < first_pass.n_rows:
             return scaling
         assert isinstance(scaling, Scaling), '"auto" is "standard" with an ensemble'
@@ -185,20 +186,15 @@ class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
         numbers = (self.sigma, self.ridge, self.correlation_ridge)
         all_open = all(isinstance(value, str) and value == AUTO for value in numbers)
         plain = isinstance(self.kernel, str) and self.kernel == "gaussian" and self.landmarks is None
-        by_itself = all_open and plain and self.fit_intercept and not self._rows_are_sparse
+        by_itself = all_open and plain and self.fit_intercept
         return members_asked_for(self.members, self.committee, by_itself)
 
-    def _sample_for_ensemble(self, first_pass: FirstPass) -> np.ndarray | None:
+    def _sample_for_ensemble(self, first_pass: FirstPass) -> Any:
         if self._members_asked_for() is None:
             return None
         rows = first_pass.sample.rows
-        rows = rows[: n_unlabeled_rows(rows.shape[1])]
-        if sparse.issparse(rows):
-            raise ValueError(
-                f"members={self.members!r:.60}, committee={self.committee!r} needs rows that are not "
-                f'sparse. Use members="auto", committee="auto" or X.toarray().'
-            )
-        return dense(rows)
+        rows = rows[: n_unlabeled_rows(rows)]
+        return sparse.csr_array(rows) if sparse.issparse(rows) else dense(rows)
 
     def _ensemble_fit(self) -> EnsembleFit | None:
         # Whether "auto" means an ensemble was decided by the fit, which kept rows for it.

@@ -98,12 +98,12 @@ class _CorrelatedViews:
 
 
 class _XNVRegressor(_CorrelatedViews):
-    _unlabeled_sample: Annotated[np.ndarray, "g D"] | None
+    _unlabeled_sample: Annotated[Any, "g D"] | None
     _ensembles: Annotated[tuple[Annotated[RegressionEnsemble, "D 1=t"], ...], "T"] | None
 
 
 class _XNVClassifier(_CorrelatedViews):
-    _unlabeled_sample: Annotated[np.ndarray, "g D"] | None
+    _unlabeled_sample: Annotated[Any, "g D"] | None
     _ensembles: Annotated[tuple[Annotated[ClassificationEnsemble, "D T=t"], ...], "1"] | None
 
 

@@ -18,6 +18,7 @@ from twinviews.ensemble import blending as blend
 from twinviews.ensemble.anchor_graph import OverAnchors
 from twinviews.ensemble.boosted_trees import BoostedClasses, Trees
 from twinviews.ensemble.ensembles import ClassificationEnsemble, Ensemble, RegressionEnsemble
+from twinviews.ensemble.leading_directions import OnDirections
 from twinviews.ensemble.learned_metric import InMetric
 from twinviews.ensemble.linear_ridge import Plane
 from twinviews.ensemble.member import LEAST_PROBABILITY
@@ -158,6 +159,12 @@ def _(scaling: RankScaling, X: Value) -> Value:
     first = np.array([values[0] for values in scaling.values])
     along = (X.Reshape([-1, D, 1]) - start).Max(0.0).Min(length)
     return (along * slope).ReduceSum([2], keepdims=0) + first
+
+
+@graph_of.register
+def _(member: OnDirections, X: Value) -> Value:
+    leading = member.leading
+    return graph_of(member.fit, graph_of(leading.scaling, X @ leading.directions))
 
 
 # --- views -----------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from twinviews.ensemble.ensembles import (
     RegressionEnsemble,
 )
 from twinviews.ensemble.estimator_member import FittedEstimator
+from twinviews.ensemble.leading_directions import LeadingDirections, OnDirections
 from twinviews.ensemble.learned_metric import InMetric, Metric
 from twinviews.ensemble.linear_ridge import Plane
 from twinviews.ensemble.member import Predictor, ScaledRows
@@ -298,6 +299,8 @@ _store(
     make=InMetric.again,
 )
 _store(Plane, "Plane", role=Predictor)
+_store(LeadingDirections, "LeadingDirections", made_once=True)
+_store(OnDirections, "OnDirections", role=Predictor)
 _store(Anchors, "Anchors", check=_anchors_have_neighbours)
 _store(OverAnchors, "OverAnchors", role=Predictor)
 _store(Trees, "Trees", role=Predictor, check=_a_leaf_is_left)
