@@ -80,7 +80,7 @@ class OneClass:
     n_classes: int
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
-        p = np.zeros((len(X), self.n_classes))
+        p = np.zeros((X.shape[0], self.n_classes))
         p[:, self.known] = 1.0
         return as_decision_values(p)
 
@@ -103,20 +103,20 @@ class FittedEstimator:
             with _ONE_AT_A_TIME, np.errstate(all="warn"):
                 found = self._class_values(X) if self.n_classes else self._numbers(X)
         except Exception as error:
-            raise _failure(self.name, f"cannot predict {len(X)} rows", error) from error
+            raise _failure(self.name, f"cannot predict {X.shape[0]} rows", error) from error
         if np.isnan(found).any():
             raise _failure(self.name, "predicts something that is not a number", None)
         return found
 
     def _numbers(self, X: np.ndarray) -> np.ndarray:
-        return np.asarray(self.model.predict(X), dtype=np.float64).reshape(len(X), 1)
+        return np.asarray(self.model.predict(X), dtype=np.float64).reshape(-1, 1)
 
     def _class_values(self, X: np.ndarray) -> np.ndarray:
-        p = np.zeros((len(X), self.n_classes))
+        p = np.zeros((X.shape[0], self.n_classes))
         if hasattr(self.model, "predict_proba"):
             p[:, self.known[np.asarray(self.model.classes_, dtype=int)]] = self.model.predict_proba(X)
         else:
-            p[np.arange(len(X)), self.known[np.asarray(self.model.predict(X), dtype=int)]] = 1.0
+            p[np.arange(len(p)), self.known[np.asarray(self.model.predict(X), dtype=int)]] = 1.0
         return as_decision_values(p)
 
 

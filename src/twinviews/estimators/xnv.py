@@ -67,9 +67,9 @@ class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
         "auto" means ["built-in"] if sigma, ridge and correlation_ridge are "auto", kernel and landmarks
         are the default and there is an intercept; else None. An ensemble needs 5 labels. Members see
         standardised numeric columns; of sparse rows, the 64 leading directions of a sample of all rows,
-        beside a linear member that sees all columns. With more than 1,000 labels, those that have a weight
-        with the first 1,000 go on to all, on landmarks, and boosted trees join them. A model with
-        estimators of your own cannot be saved with :func:`save_model`, which stores no code.
+        beside a linear member that sees all columns. With more than 1,000 labels, those that have a
+        weight with the first 1,000 go on to all, on landmarks, and boosted trees join them. A model
+        with estimators of your own cannot be saved with :func:`save_model`, which stores no code.
     committee : bool or "auto", default="auto"
         Older name: True is ``members=["built-in"]``, False is ``members=None``. It cannot be given
         together with a list of members.
