@@ -65,7 +65,7 @@ def _from_pairs(labeled: Labeled) -> Plane:
 
 
 def _by_iterations(labeled: Labeled) -> Plane:
-    """The ridge of least error on every fifth row, by conjugate gradients, which multiply with rows only."""
+    """The ridge of least error on every fifth row; conjugate gradients multiply with rows only."""
     held_out = np.arange(len(labeled.Y)) % _HELD_OUT == 0
     some, others = (labeled.take(np.flatnonzero(rows)) for rows in (~held_out, held_out))
 

@@ -23,11 +23,20 @@ from twinviews.method.class_costs import (
     mean_average_precision,
 )
 from twinviews.method.error_estimate import error_rate
-from twinviews.method.uncertainty import calibrated_scale, class_log_probabilities, class_shares
+from twinviews.method.labeled_problem import LabeledProblem
+from twinviews.method.landmarks import row_priorities
+from twinviews.method.uncertainty import (
+    calibrated_scale,
+    class_log_probabilities,
+    class_shares,
+    expected_errors,
+)
 from twinviews.passes.targets import one_against_rest, read_classes
 
 # Classes that a message names.
 _MOST_NAMED = 10
+# Rows without a label that the model is asked about: how sure it is of them.
+_ROWS_FOR_DOUBT, _LEAST_ROWS_FOR_DOUBT = 2000, 20
 
 
 class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
@@ -68,16 +77,27 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
         self._scale = calibrated_scale(decision, problem.Y, problem.judging)
         self._tell(share, decision, problem.judging)
 
-    def _tell(self, share: np.ndarray, decision: np.ndarray, weight: np.ndarray) -> None:
-        """Set what is told of the error, from decisions on rows by fits that have not seen them."""
+    def _tell(
+        self,
+        share: np.ndarray,
+        decision: np.ndarray,
+        weight: np.ndarray,
+        judged: LabeledProblem | None = None,
+    ) -> None:
+        """Set what is told of the error, from decisions on rows by fits that have not seen them.
+
+        ``judged`` are the labels that an ensemble was judged by.
+        """
         self._class_cost = self._costs(share, weight)
         chosen = self._chosen(decision)
+        log_p = class_log_probabilities(decision, self._scale)
         wrong = 1 - share[np.arange(len(share)), chosen]
+        if judged is not None:
+            wrong *= self._doubt_of_others(float(weight @ expected_errors(log_p, chosen)), judged)
         if np.isnan(decision).any():  # some row alone determines a coefficient
             wrong = np.full(len(wrong), np.nan)
         self.loo_error_, *ends = error_rate(wrong, weight, self.n_unlabeled_)
         self._error_ends = tuple(ends)
-        log_p = class_log_probabilities(decision, self._scale)
         self.cv_log_loss_ = float(-weight @ (share * log_p).sum(axis=1))
         self.cv_auc_ = mean_auc(share, log_p, weight)
         self.cv_average_precision_ = mean_average_precision(share, log_p, weight)
@@ -106,7 +126,10 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
 
     @property
     def cv_error_(self) -> float:
-        """Share of the labeled rows that fits that have not seen them put in the wrong class."""
+        """Share of the labeled rows that fits that have not seen them put in the wrong class.
+
+        Where labels are no random sample, as it would be on rows without a label.
+        """
         return self.loo_error_
 
     def _show_coefficients(self) -> None:
@@ -120,7 +143,25 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
         (problem,), (ensemble,) = self._solution.problems, self._ensembles
         judged = labels_of(ensemble, problem)
         self._scale = 1.0  # its log-odds are calibrated already
-        self._tell(class_shares(judged.Y), ensemble.held_out, judged.judging)
+        self._tell(class_shares(judged.Y), ensemble.held_out, judged.judging, judged)
+
+    def _doubt_of_others(self, doubt_of_labels: float, judged: LabeledProblem) -> float:
+        """How unsure the model is of rows without a label, relative to how unsure fits that have not
+        seen them were of the labels; 1 where labels are a random sample.
+
+        Where rows were chosen to be labeled, the choice depended on the labels before: next to these
+        nothing was asked, and fits without them are worse there than elsewhere.
+        """
+        sample = self._unlabeled_sample
+        if judged.importance is None or sample is None or doubt_of_labels <= 0:
+            return 1.0
+        labels, rows = row_priorities(judged.X, 0), row_priorities(sample, 0)
+        others = np.flatnonzero(~np.isin(rows, labels))[:_ROWS_FOR_DOUBT]
+        if len(others) < _LEAST_ROWS_FOR_DOUBT:
+            return 1.0
+        decision = self._decision(sample[others])
+        doubts = expected_errors(class_log_probabilities(decision, self._scale), self._chosen(decision))
+        return float(doubts.mean()) / doubt_of_labels
 
     def _chosen(self, decision: np.ndarray) -> np.ndarray:
         """(rows,) position of the class of least expected cost: the likeliest if all cost the same."""

@@ -25,9 +25,9 @@ _USUAL_VARIANCE, _USUAL_LABELS = 8.0, 20
 _LEAST_VARIANCE = 0.3
 # With so many labels half of the variance is not to be seen.
 _HALF_UNSEEN = 60
-# Deviation of the logarithm of the error between the fits judged and the one that predicts: of squared
-# errors, and of error rates.
-_BETWEEN_FITS, _BETWEEN_FITS_OF_CLASSES = 0.12, 0.20
+# Between the fits judged and the one that predicts: the deviation of the logarithm of squared errors,
+# and that of an error rate p in units of p (1 - p).
+_BETWEEN_FITS, _BETWEEN_FITS_OF_CLASSES = 0.12, 0.22
 # By how much more the interval reaches up, and less down, than half of its width.
 _SKEW = 0.1
 # An error is told as a number if its interval ends within this factor of it, an error rate if its
@@ -77,7 +77,7 @@ def error_rate(wrong: np.ndarray, weight: np.ndarray, n_other: int) -> ErrorEsti
     rate, m = float(np.clip(weight @ wrong, 0, 1)), effective_number(weight)  # rounding leaves 0 to 1
     if not np.isfinite(rate):
         return UNKNOWN
-    between = _BETWEEN_FITS_OF_CLASSES**2 * rate / (1 - rate) if rate < 1 else 0.0
+    between = _BETWEEN_FITS_OF_CLASSES**2 * rate * (1 - rate)
     m = 1 / (_chance(m, n_other) + between)  # the rows to come are a sample too, and fits differ
     tail = (1 - CONFIDENCE) / 2
     errors = m * rate

@@ -23,6 +23,11 @@ def class_log_probabilities(decision: np.ndarray, scale: float) -> np.ndarray:
     return log_softmax(scale * decision, axis=1)
 
 
+def expected_errors(log_p: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """(rows,) probability that the chosen class is wrong."""
+    return np.asarray(-np.expm1(log_p[np.arange(len(log_p)), chosen]))
+
+
 def class_shares(coded: np.ndarray) -> np.ndarray:
     """(rows, K) share of each class, from labels coded 1 and -1 (means of them for merged rows)."""
     in_class = (coded + 1) / 2
