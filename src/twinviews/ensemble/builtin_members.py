@@ -11,9 +11,10 @@ from twinviews.ensemble.boosted_trees import MOST_CLASSES_FOR_BOOSTING, Boosting
 from twinviews.ensemble.gaussian_process import ColumnWidths
 from twinviews.ensemble.learned_metric import MetricRidges, TunedWidth
 from twinviews.ensemble.linear_ridge import LinearRidge
+from twinviews.ensemble.logistic_regression import Logistic
 from twinviews.ensemble.many_labels import SOME_LABELS
-from twinviews.ensemble.member import MemberContext, MemberSpec
-from twinviews.ensemble.scales import STANDARD, on_scale
+from twinviews.ensemble.member import MemberContext, MemberSpec, Recipe
+from twinviews.ensemble.scales import RANK, STANDARD, on_scale
 
 _ANCHORS_OF_A_ROW = (3, 8)
 _WITHOUT_MATRIX = ("plain", "factors")
@@ -31,7 +32,10 @@ def builtin_members(context: MemberContext) -> list[MemberSpec]:
     n_directions = next(iter(scales.values())).directions.shape[1]
     inner = context._replace(scales=scales, n_columns=n_directions)
     dense = _for_classes(inner) if context.n_classes else _for_numbers(inner)
-    return [MemberSpec(STANDARD, LinearRidge()), *dense]
+    linear: list[Recipe] = [LinearRidge()]
+    if context.n_classes:
+        linear.append(Logistic(context.n_classes))
+    return [*(MemberSpec(STANDARD, recipe, in_threads=False) for recipe in linear), *dense]
 
 
 def _for_numbers(context: MemberContext) -> list[MemberSpec]:
@@ -58,6 +62,9 @@ def _for_classes(context: MemberContext) -> list[MemberSpec]:
         specs += [
             MemberSpec(name, AnchorGraph.of(Anchors(centres, near), rows)) for near in _ANCHORS_OF_A_ROW
         ]
+    for name in (first, RANK):
+        if name in context.scales:
+            specs.append(MemberSpec(name, Logistic(context.n_classes), in_threads=False))
     if context.n_classes <= MOST_CLASSES_FOR_BOOSTING:
         specs.append(MemberSpec(first, Boosting(seed, classes=True), in_threads=False))
     return specs

@@ -13,6 +13,8 @@ from twinviews.passes.scaling import Scale
 
 # Probabilities below this are treated as equal.
 LEAST_PROBABILITY = 1e-4
+# Log-odds of two classes, and centred log-probabilities of more, in one decision value.
+TWO_CLASS_UNIT, CLASS_UNIT = 8.0, 4.0
 
 
 @dataclass(frozen=True)
@@ -112,5 +114,5 @@ def as_decision_values(p: np.ndarray, least: float = LEAST_PROBABILITY) -> np.nd
     """(rows, t) centred log-probabilities: like decision values, they grow with certainty."""
     log_p = np.log(np.maximum(p, least))
     if p.shape[1] == 2:
-        return np.asarray((log_p[:, 1:] - log_p[:, :1]) / 8)
-    return np.asarray((log_p - log_p.mean(axis=1, keepdims=True)) / 4)
+        return np.asarray((log_p[:, 1:] - log_p[:, :1]) / TWO_CLASS_UNIT)
+    return np.asarray((log_p - log_p.mean(axis=1, keepdims=True)) / CLASS_UNIT)

@@ -22,7 +22,7 @@ from twinviews.method.class_costs import (
     mean_auc,
     mean_average_precision,
 )
-from twinviews.method.error_estimate import error_rate
+from twinviews.method.error_estimate import effective_number, error_rate
 from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.landmarks import row_priorities
 from twinviews.method.uncertainty import (
@@ -153,7 +153,7 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
         nothing was asked, and fits without them are worse there than elsewhere.
         """
         sample = self._unlabeled_sample
-        if judged.importance is None or sample is None or doubt_of_labels <= 0:
+        if judged.importance is None or sample is None:
             return 1.0
         labels, rows = row_priorities(judged.X, 0), row_priorities(sample, 0)
         others = np.flatnonzero(~np.isin(rows, labels))[:_ROWS_FOR_DOUBT]
@@ -161,7 +161,11 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
             return 1.0
         decision = self._decision(sample[others])
         doubts = expected_errors(class_log_probabilities(decision, self._scale), self._chosen(decision))
-        return float(doubts.mean()) / doubt_of_labels
+        one_label = 1 / effective_number(judged.judging)  # more in doubt: small doubts are uncertain
+        ratio = (float(doubts.mean()) + one_label) / (doubt_of_labels + one_label)
+        # The fit of all labels is surer than those without some. It may be less sure of rows that
+        # labels do not cover, but where it is known how rows were chosen, labels cover all.
+        return ratio if self._importance is not None else min(ratio, 1.0)
 
     def _chosen(self, decision: np.ndarray) -> np.ndarray:
         """(rows,) position of the class of least expected cost: the likeliest if all cost the same."""

@@ -83,6 +83,8 @@ def error_rate(wrong: np.ndarray, weight: np.ndarray, n_other: int) -> ErrorEsti
     errors = m * rate
     low = float(betaincinv(errors, m - errors + 1, tail)) if errors > 0 else 0.0
     high = float(betaincinv(errors + 1, m - errors, 1 - tail)) if errors < m else 1.0
+    if low * n_other < 1 and n_other:  # less than one row
+        low = 0.0
     return ErrorEstimate(rate, low, high)
 
 
