@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from twinviews.cli import main
 from twinviews.evaluation.paired_comparison import Paired
-from twinviews_experiments.contest.competing_methods import PEERS, PEERS_BY_NAME, Few, Peer
+from twinviews_experiments.contest.competing_methods import PEERS, PEERS_BY_NAME, Peer
 from twinviews_experiments.contest.contest_sets import (
     CONTEST_SETS,
     CONTEST_SETS_BY_NAME,
@@ -22,6 +22,7 @@ from twinviews_experiments.contest.contest_sets import (
 from twinviews_experiments.contest.one_round import MOST_ROWS, draw, few_labels, play
 from twinviews_experiments.contest.play_rounds import STORE_NAME, Rounds
 from twinviews_experiments.contest.standings import best_of_others, mean_ranks, tally
+from twinviews_experiments.contest.tuned_methods import Few
 from twinviews_experiments.datasets.downloads import Files, UnobtainableError
 from twinviews_experiments.datasets.public_sources import RawTable
 

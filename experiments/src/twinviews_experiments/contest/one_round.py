@@ -13,10 +13,13 @@ from twinviews.evaluation.draws import one_of_each_class_first
 from twinviews.evaluation.measures import (
     calibration_bins,
     error_rate,
+    log_loss,
     normalised_squared_error,
     share_inside,
+    weighted_auc,
 )
-from twinviews_experiments.contest.competing_methods import Few, Peer
+from twinviews_experiments.contest.competing_methods import Peer
+from twinviews_experiments.contest.tuned_methods import Few
 from twinviews_experiments.datasets.preparation import Task, prepare
 from twinviews_experiments.datasets.public_sources import RawTable
 
@@ -43,6 +46,8 @@ class Outcome(NamedTuple):
     calibration: float | None = None  # expected calibration error, of methods with probabilities
     coverage: float | None = None  # share of the test rows in their 90% interval, of methods with one
     width: float | None = None  # mean width of those, in deviations of the test targets
+    auc: float | None = None  # each class against the rest, weighted by its share; of probabilities
+    log_loss: float | None = None
 
 
 def draw(raw: RawTable, task: Task, repetition: int, seed: int) -> Draw:
@@ -84,7 +89,7 @@ def play(peer: Peer, few: Few, rows: Draw) -> Outcome:
         try:
             model = peer.fit(few)
             seconds = time.perf_counter() - start
-            predicted = model.predict(rows.X_test)
+            predicted = np.ravel(model.predict(rows.X_test))  # CatBoost's classes are a column
             doubts = _doubts(model, rows)
         except Exception as problem:
             seconds = time.perf_counter() - start
@@ -102,16 +107,26 @@ def _error(task: Task, truth: np.ndarray, predicted: np.ndarray) -> float:
 def _doubts(model: Any, rows: Draw) -> dict[str, float]:
     """How far the method's own word on its errors can be trusted, if it gives one."""
     if hasattr(model, "predict_proba"):
-        p = model.predict_proba(rows.X_test)
-        # Label spreading says NaN of a row that is far from all others: no opinion.
-        p = np.where(np.isnan(p).any(axis=1, keepdims=True), 1 / p.shape[1], p)
-        truth = np.searchsorted(model.classes_, rows.y_test)
-        return {"calibration": calibration_bins(truth, p).error}
+        truth = rows.y_test.astype(int)
+        p = _of_all_classes(model, rows, 1 + int(np.nanmax(np.concatenate([rows.y, rows.y_test]))))
+        measures = {"calibration": calibration_bins(truth, p).error, "log_loss": log_loss(truth, p)}
+        auc = weighted_auc(truth, p)
+        return measures if np.isnan(auc) else {**measures, "auc": auc}
     if hasattr(model, "predict_interval"):
         low, high = model.predict_interval(rows.X_test, coverage=INTERVAL_COVERAGE).T
         width = float(np.mean(high - low) / rows.y_test.std())
         return {"coverage": share_inside(rows.y_test, low, high), "width": width}
     return {}
+
+
+def _of_all_classes(model: Any, rows: Draw, n_classes: int) -> np.ndarray:
+    """(rows, K) probabilities of the test rows; a class that no label had is impossible to a method."""
+    known = model.predict_proba(rows.X_test)
+    # Label spreading says NaN of a row that is far from all others: no opinion.
+    known = np.where(np.isnan(known).any(axis=1, keepdims=True), 1 / known.shape[1], known)
+    p = np.zeros((len(known), n_classes))
+    p[:, np.asarray(model.classes_).astype(int)] = known
+    return p
 
 
 def _constant(few: Few) -> float:

@@ -20,7 +20,7 @@ from twinviews_experiments.result_store import ResultStore
 from twinviews_experiments.worker_processes import as_they_come, workers
 
 SEED = 2026
-CONTEST_VERSION = 2  # to be raised when a change of the contest changes its numbers
+CONTEST_VERSION = 3  # to be raised when a change of the contest changes its numbers
 STORE_NAME = "rounds.sqlite"
 
 
@@ -46,7 +46,7 @@ class Rounds(ResultStore):
     tables = (
         """rounds (
             set_name TEXT, repetition INTEGER, n INTEGER, method TEXT, error REAL, seconds REAL,
-            failure TEXT, calibration REAL, coverage REAL, width REAL,
+            failure TEXT, calibration REAL, coverage REAL, width REAL, auc REAL, log_loss REAL,
             PRIMARY KEY (set_name, repetition, n, method)
         )""",
     )
@@ -56,7 +56,7 @@ class Rounds(ResultStore):
 
     def outcome(self, set_name: str, repetition: int, n: int, method: str) -> Outcome:
         (found,) = self.rows(
-            "SELECT error, seconds, failure, calibration, coverage, width FROM rounds "
+            f"SELECT {', '.join(Outcome._fields)} FROM rounds "  # nosec B608: names of our own
             "WHERE set_name = ? AND repetition = ? AND n = ? AND method = ?",
             set_name,
             repetition,
@@ -76,7 +76,11 @@ class Entered(NamedTuple):
 
 def run(contest: Contest, rounds: Rounds, say: Callable[[str], None]) -> Entered:
     """Play what is not yet played."""
-    rounds.claim("contest", {"version": CONTEST_VERSION, "seed": SEED})
+    rounds.claim(
+        "contest",
+        {"version": CONTEST_VERSION, "seed": SEED},
+        because=f"Version {CONTEST_VERSION} measures AUC and log loss, too; earlier ones do not.",
+    )
     entered = _enter(contest, rounds, say)
     done = rounds.done()
     shared = (contest.files, contest.table)
@@ -88,7 +92,7 @@ def run(contest: Contest, rounds: Rounds, say: Callable[[str], None]) -> Entered
         if (
             missing := [
                 peer.name
-                for peer in _players(contest, one)
+                for peer in _players(contest, one, n)
                 if (one.name, repetition, n, peer.name) not in done
             ]
         )
@@ -106,7 +110,7 @@ def _enter(contest: Contest, rounds: Rounds, say: Callable[[str], None]) -> Ente
     entered = Entered([], {}, {})
     for peer in PEERS:
         if peer.name in contest.methods and not peer.present:
-            entered.missing[peer.name] = f"pip install {peer.needs}"
+            entered.missing[peer.name] = peer.how_to_get
     for one in contest.sets:
         try:
             raw = one.read(contest.files)
@@ -122,11 +126,11 @@ def _enter(contest: Contest, rounds: Rounds, say: Callable[[str], None]) -> Ente
     return entered
 
 
-def _players(contest: Contest, one: ContestSet) -> list[Peer]:
+def _players(contest: Contest, one: ContestSet, n: int) -> list[Peer]:
     return [
         peer
         for peer in PEERS
-        if peer.name in contest.methods and peer.present and one.task in peer.tasks
+        if peer.name in contest.methods and peer.present and peer.takes(one.task, n)
     ]
 
 

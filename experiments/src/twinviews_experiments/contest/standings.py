@@ -27,6 +27,8 @@ class Doubts(NamedTuple):
     calibration: float | None  # expected calibration error
     coverage: float | None  # share of the test rows inside their 90% interval
     width: float | None  # of the interval, in deviations of the target
+    auc: float | None  # of probabilities, each class against the rest
+    log_loss: float | None
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ def standings_of(contest: Contest, entered: Entered, rounds: Rounds) -> Standing
     for one in entered.sets:
         for n in entered.labels[one.name]:
             for method in methods:
-                if one.task not in PEERS_BY_NAME[method].tasks:
+                if not PEERS_BY_NAME[method].takes(one.task, n):
                     continue
                 outcomes = [
                     rounds.outcome(one.name, repetition, n, method)
@@ -69,9 +71,10 @@ def standings_of(contest: Contest, entered: Entered, rounds: Rounds) -> Standing
                 errors[one.name, n, method] = np.array([outcome.error for outcome in outcomes])
                 seconds[one.name, n, method] = float(np.mean([outcome.seconds for outcome in outcomes]))
                 doubts[one.name, n, method] = Doubts(
-                    _mean_of_known([outcome.calibration for outcome in outcomes]),
-                    _mean_of_known([outcome.coverage for outcome in outcomes]),
-                    _mean_of_known([outcome.width for outcome in outcomes]),
+                    *(
+                        _mean_of_known([getattr(outcome, name) for outcome in outcomes])
+                        for name in Doubts._fields
+                    )
                 )
                 failed = [outcome.failure for outcome in outcomes if outcome.failure is not None]
                 if failed:
