@@ -1,17 +1,14 @@
-"""The tables of the contest: the paper's, scikit-learn's, those of PyPI packages, or a user's."""
+"""The tables of the contest: the paper's, scikit-learn's and those of PyPI packages."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from twinviews.reading import read
-from twinviews.reading.writers import harmless_name
 from twinviews_experiments.contest.package_tables import (
     common,
     common_file,
@@ -22,14 +19,11 @@ from twinviews_experiments.contest.package_tables import (
     yacht,
 )
 from twinviews_experiments.datasets.downloads import Files
-from twinviews_experiments.datasets.file_formats import columns_of
 from twinviews_experiments.datasets.paper_sets import PAPER_SETS, PaperSet, read_raw
 from twinviews_experiments.datasets.preparation import Task
 from twinviews_experiments.datasets.public_sources import RawTable
 
 Half = Literal["development", "untouched"]
-# A number column with no more distinct values than this, all of them whole, is taken for classes.
-_MOST_CLASSES = 20
 # Sets of the paper with the same rows as another one: with them, no half would be untouched.
 _SHARE_ROWS = ("census", "sarcos_5", "sarcos_7")
 
@@ -43,7 +37,7 @@ class ContestSet:
     half: Half = "untouched"
 
 
-def _with_class_codes(raw: RawTable) -> RawTable:
+def with_class_codes(raw: RawTable) -> RawTable:
     known = np.array([label is not None and label == label for label in raw.y])
     codes = np.full(len(raw.y), np.nan)
     codes[known] = np.unique(raw.y[known].astype(str), return_inverse=True)[1]
@@ -52,12 +46,12 @@ def _with_class_codes(raw: RawTable) -> RawTable:
 
 def _paper(paper_set: PaperSet, where: Files) -> RawTable:
     raw = read_raw(paper_set, where)._replace(test=None)
-    return _with_class_codes(raw) if paper_set.task == "classification" else raw
+    return with_class_codes(raw) if paper_set.task == "classification" else raw
 
 
 def _carried(table: Callable[[], RawTable], classes: bool, where: Files) -> RawTable:
     """A table that a package carries."""
-    return _with_class_codes(table()) if classes else table()
+    return with_class_codes(table()) if classes else table()
 
 
 def _entry(name: str, task: Task, source: str, table: Callable[[], RawTable]) -> ContestSet:
@@ -241,36 +235,3 @@ def choose_contest_sets(names: Sequence[str], half: str | None) -> list[ContestS
         for one in CONTEST_SETS
         if (not names or one.name in names) and (half is None or one.half == half)
     ]
-
-
-def user_set(path: Path, target: str, task: Task | None = None) -> ContestSet:
-    """A table of the user's, in any format that is read, with a column to predict."""
-    raw, found = _read_user_table(path, target, task)
-    # The name is a cell of tables that are opened in spreadsheets.
-    return ContestSet(harmless_name(path.stem), found, str(path), partial(_given, raw))
-
-
-def _given(raw: RawTable, where: Files) -> RawTable:
-    return raw
-
-
-def _read_user_table(path: Path, target: str, task: Task | None) -> tuple[RawTable, Task]:
-    columns = columns_of(read(path).dataset.to_table())
-    if target not in columns:
-        raise ValueError(
-            f"{path} has no column {target!r}. Its columns are {', '.join(list(columns)[:12])}."
-        )
-    y = columns.pop(target)
-    if task is None:
-        task = "classification" if _looks_like_classes(y) else "regression"
-    if task == "regression" and y.dtype == object:
-        raise ValueError(f"Column {target!r} of {path} holds words, so it cannot be regressed on.")
-    raw = RawTable(columns, y)
-    return (_with_class_codes(raw) if task == "classification" else raw), task
-
-
-def _looks_like_classes(y: np.ndarray) -> bool:
-    if y.dtype == object:
-        return True
-    known = np.unique(y[~np.isnan(y)])
-    return len(known) <= _MOST_CLASSES and bool((known == np.round(known)).all())

@@ -24,8 +24,11 @@ from twinviews_experiments.datasets.preparation import Task, prepare
 from twinviews_experiments.datasets.public_sources import RawTable
 
 LABELS = (50, 100, 200, 500)
+REPETITIONS = 20
 MOST_TEST_ROWS = 2000
-MOST_ROWS = 10_000  # unlabeled ones among them
+MOST_ROWS = 10_000  # unlabeled ones among them; more if there are more labels than half of them
+LEAST_LABELS = 10
+_UNLABELED_IS_ENOUGH = MOST_ROWS // 2
 INTERVAL_COVERAGE = 0.9
 _TEST_SHARE = 0.3
 
@@ -50,7 +53,31 @@ class Outcome(NamedTuple):
     log_loss: float | None = None
 
 
-def draw(raw: RawTable, task: Task, repetition: int, seed: int) -> Draw:
+def fewest_and_most_labels(raw: RawTable, task: Task) -> tuple[int, int]:
+    """The values of n that a table has room for; none if the first is larger.
+
+    Every class has a label. No test row is labeled, and as many rows as have a label, or 5,000, are
+    left without.
+    """
+    known = ~np.isnan(raw.y)
+    n_known = int(known.sum())
+    n_train = n_known - _n_test(n_known)
+    n_rows = n_train + int((~known).sum())
+    most = min(n_train, max(n_rows // 2, n_rows - _UNLABELED_IS_ENOUGH))
+    n_classes = len(np.unique(raw.y[known])) if task == "classification" else 0
+    return max(LEAST_LABELS, n_classes), most
+
+
+def rows_for(n: int) -> int:
+    """Training rows of a draw, the same for all n up to 5,000."""
+    return max(MOST_ROWS, n + _UNLABELED_IS_ENOUGH)
+
+
+def _n_test(n_known: int) -> int:
+    return min(MOST_TEST_ROWS, int(_TEST_SHARE * n_known))
+
+
+def draw(raw: RawTable, task: Task, repetition: int, seed: int, most_rows: int = MOST_ROWS) -> Draw:
     """Test rows, then training rows: labeled ones first, in random order.
 
     For classes, the first labels hold one of each class, so that no method meets a class for the
@@ -58,12 +85,12 @@ def draw(raw: RawTable, task: Task, repetition: int, seed: int) -> Draw:
     """
     rng = np.random.default_rng([seed, repetition])
     known = rng.permutation(np.flatnonzero(~np.isnan(raw.y)))
-    n_test = min(MOST_TEST_ROWS, int(_TEST_SHARE * len(known)))
+    n_test = _n_test(len(known))
     test, labeled = known[:n_test], known[n_test:]
     if task == "classification":
         labeled = one_of_each_class_first(labeled, raw.y)
     unknown = rng.permutation(np.flatnonzero(np.isnan(raw.y)))
-    train = np.concatenate([labeled, unknown])[:MOST_ROWS]
+    train = np.concatenate([labeled, unknown])[:most_rows]
     rows = np.concatenate([train, test])
     is_test = np.arange(len(rows)) >= len(train)
     features = {name: column[rows] for name, column in raw.features.items()}

@@ -39,15 +39,21 @@ class Standings:
     labels: dict[str, list[int]]
     missing: dict[str, str]
     methods: tuple[str, ...]
-    repetitions: int
+    draws: dict[int, int]  # of each n
     errors: dict[tuple[str, int, str], np.ndarray]  # set, n, method -> (repetitions,)
     seconds: dict[tuple[str, int, str], float]  # mean over the repetitions
     doubts: dict[tuple[str, int, str], Doubts]
     failures: dict[tuple[str, int, str], list[str]]  # what went wrong, where something did
     seconds_worked: float
 
-    def methods_of(self, task: Task) -> list[str]:
-        return [name for name in self.methods if task in PEERS_BY_NAME[name].tasks]
+    def methods_of(self, task: Task, n: int) -> list[str]:
+        return [name for name in self.methods if PEERS_BY_NAME[name].takes(task, n)]
+
+    def methods_of_some(self, task: Task, numbers: Sequence[int]) -> list[str]:
+        """Those that take part with one of these numbers of labels."""
+        return [
+            name for name in self.methods if any(PEERS_BY_NAME[name].takes(task, n) for n in numbers)
+        ]
 
     def mean(self, one: ContestSet, n: int, method: str) -> float:
         return float(self.errors[one.name, n, method].mean())
@@ -66,7 +72,7 @@ def standings_of(contest: Contest, entered: Entered, rounds: Rounds) -> Standing
                     continue
                 outcomes = [
                     rounds.outcome(one.name, repetition, n, method)
-                    for repetition in range(contest.repetitions)
+                    for repetition in range(contest.repetitions[n])
                 ]
                 errors[one.name, n, method] = np.array([outcome.error for outcome in outcomes])
                 seconds[one.name, n, method] = float(np.mean([outcome.seconds for outcome in outcomes]))
@@ -107,10 +113,10 @@ def all_tables(standings: Standings) -> list[TextTable]:
         )
         if numbers:
             found.append(summary_table(standings, task, numbers))
-            found.append(
-                coverage_table(standings, numbers)
+            found += (
+                [coverage_table(standings, numbers)]
                 if task == "regression"
-                else calibration_table(standings, numbers)
+                else [measure_table(standings, numbers, measure) for measure in MEASURES]
             )
             found += [errors_table(standings, task, n) for n in numbers]
     return found
@@ -118,7 +124,7 @@ def all_tables(standings: Standings) -> list[TextTable]:
 
 def errors_table(standings: Standings, task: Task, n: int) -> TextTable:
     """Mean errors, set by set."""
-    methods = standings.methods_of(task)
+    methods = standings.methods_of(task, n)
     rows = []
     for one in standings.sets_with(n, task):
         means = [standings.mean(one, n, method) for method in methods]
@@ -131,7 +137,7 @@ def errors_table(standings: Standings, task: Task, n: int) -> TextTable:
         f"{task.capitalize()}, n = {n}: {measure}",
         ("set", "half", *methods),
         tuple(rows),
-        f"Means over {standings.repetitions} draws; the least of a row in bold.",
+        f"Means over {standings.draws[n]} draws; the least of a row in bold.",
     )
 
 
@@ -158,9 +164,9 @@ def write_means(standings: Standings, path: Path) -> None:
 
 def summary_table(standings: Standings, task: Task, numbers: list[int]) -> TextTable:
     """For each method and n: ratio to the baseline, to ours, rank, wins and time."""
-    methods = standings.methods_of(task)
     rows = []
     for n in numbers:
+        methods = standings.methods_of(task, n)
         sets = standings.sets_with(n, task)
         errors = np.array([[standings.mean(one, n, method) for method in methods] for one in sets])
         ranks = mean_ranks(errors)
@@ -193,28 +199,57 @@ def summary_table(standings: Standings, task: Task, numbers: list[int]) -> TextT
     )
 
 
-def calibration_table(standings: Standings, numbers: list[int]) -> TextTable:
-    """Expected calibration error of each method with probabilities, the mean over the sets."""
+class Measure(NamedTuple):
+    """A measure of probabilities, as a table shows it."""
+
+    field: str  # of Doubts
+    title: str
+    note: str
+
+
+MEASURES = (
+    Measure(
+        "auc",
+        "area under the ROC curve",
+        "The probability that a row of a class has a higher probability of it than a row of another "
+        "class, weighted by how many rows each class has",
+    ),
+    Measure(
+        "log_loss",
+        "log loss",
+        "Minus the logarithm of the probability of the true class, which counts as one in a million if "
+        "it is said to be less",
+    ),
+    Measure(
+        "calibration",
+        "expected calibration error",
+        "How far the probability of the most likely class is from the share of rows that are of it, in "
+        "10 bins of equal width",
+    ),
+)
+
+
+def measure_table(standings: Standings, numbers: list[int], measure: Measure) -> TextTable:
+    """A measure of each method with probabilities, the mean over the sets."""
     rows = []
-    for method in standings.methods_of("classification"):
+    for method in standings.methods_of_some("classification", numbers):
         cells = []
         for n in numbers:
             found = [
-                standings.doubts[one.name, n, method].calibration
+                getattr(standings.doubts[one.name, n, method], measure.field)
                 for one in standings.sets_with(n, "classification")
+                if (one.name, n, method) in standings.doubts
             ]
             mean = _mean_of_known(found)
             cells.append("" if mean is None else f"{mean:.3f}")
         if any(cells):
             rows.append((method, *cells))
     return TextTable(
-        "classification_calibration",
-        "Classification: expected calibration error",
+        f"classification_{measure.field}",
+        f"Classification: {measure.title}",
         ("method", *(f"n = {n}" for n in numbers)),
         tuple(rows),
-        "How far the probability of the most likely class is from the share of rows that are of it, "
-        "in 10 bins of equal width; the mean over sets and draws. Methods without probabilities are "
-        "left out.",
+        f"{measure.note}; the mean over sets and draws. Methods without probabilities are left out.",
     )
 
 
@@ -222,11 +257,8 @@ def coverage_table(standings: Standings, numbers: list[int]) -> TextTable:
     """For each set, the share of test rows inside the 90% interval, and how wide it is."""
     rows = []
     for one in standings.sets:
-        for method in standings.methods_of("regression"):
-            found = [
-                standings.doubts[one.name, n, method] if n in standings.labels[one.name] else None
-                for n in numbers
-            ]
+        for method in standings.methods_of_some("regression", numbers):
+            found = [standings.doubts.get((one.name, n, method)) for n in numbers]
             cells = [
                 ""
                 if doubts is None or doubts.coverage is None

@@ -19,7 +19,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 PYTHON_VARIABLE = "TWINVIEWS_TABPFN_PYTHON"
 WEIGHTS_VARIABLE = "TWINVIEWS_TABPFN_WEIGHTS"
 _WORKER = Path(__file__).with_name("tabpfn_worker.py")
-_END_OF_ITS_WORDS = 400  # characters of a failure that are told
 
 
 def tabpfn_is_given() -> bool:
@@ -73,10 +72,11 @@ class TabPFNApart(RegressorMixin, BaseEstimator):
             check=False,
         )
         if done.returncode != 0:
-            words = done.stderr.decode(errors="replace").strip()[-_END_OF_ITS_WORDS:]
+            lines = done.stderr.decode(errors="replace").strip().splitlines()
             raise RuntimeError(
-                f"TabPFN ended with code {done.returncode}. {PYTHON_VARIABLE} must name the Python of "
-                f"an environment with tabpfn 2.0.0, {WEIGHTS_VARIABLE} its weights. Its words: {words}"
+                f"TabPFN ended with code {done.returncode} ({lines[-1] if lines else 'no word'}). "
+                f"{PYTHON_VARIABLE} must name the Python of an environment with tabpfn 2.0.0, "
+                f"{WEIGHTS_VARIABLE} the weights of its v2 regressor."
             )
         with np.load(io.BytesIO(done.stdout)) as answer:
             return np.asarray(answer["predicted"])
