@@ -394,6 +394,10 @@ def test_a_method_takes_no_part_with_more_labels_than_it_can():
         (["--labels", "few"], "'few' must be whole numbers from 10 on"),
         (["--target", "price"], "TABLE and --target go together"),
         (["--sets", "diabetes", "--labels", "400"], "Use --labels from 10 to 155."),
+        (
+            ["--sets", "diabetes", "--labels", "50", "--methods", "logistic regression"],
+            "No method takes part with n = 50 on these sets: logistic regression (classification). Use",
+        ),
     ],
 )
 def test_errors_are_plain(given, message, tmp_path):

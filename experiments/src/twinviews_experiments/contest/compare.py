@@ -69,22 +69,36 @@ def compare(
     with Rounds(output / STORE_NAME) as rounds:
         entered = run(contest, rounds, say)
         if not any(entered.labels.values()):
-            raise ValueError(_no_room(entered, list(counts)))
+            raise ValueError(_why_no_round(contest, entered))
         standings = standings_of(contest, entered, rounds)
     page = write_standings(standings, output)
     say(f"The standings are in {page}.")
 
 
-def _no_room(entered: Entered, asked: Sequence[int]) -> str:
+def _why_no_round(contest: Contest, entered: Entered) -> str:
+    asked = list(contest.repetitions)
     if not entered.room:
         return "None of the sets could be read. The lines above say what is missing."
     fewest = min(fewest for fewest, _ in entered.room.values())
     most = max(most for _, most in entered.room.values())
+    if any(fewest <= n <= most for n in asked):
+        about = [f"{name} ({_for_whom(PEERS_BY_NAME[name])})" for name in contest.methods]
+        return (
+            f"No method takes part with n = {listed(asked)} on these sets: {', '.join(about)}. "
+            f"Use other --methods or --labels."
+        )
     return (
         f"No set has room for n = {listed(asked)}: every class must have a label, three in ten labels "
         f"are kept for testing, and as many rows as are used must be left unlabeled. Use --labels from "
         f"{fewest:,} to {most:,}."
     )
+
+
+def _for_whom(peer: Peer) -> str:
+    if not peer.present:
+        return f"missing: {peer.how_to_get}"
+    most = "" if peer.most_labels is None else f", up to {peer.most_labels:,} labels"
+    return " and ".join(peer.tasks) + most
 
 
 def write_standings(standings: Standings, output: Path) -> Path:
@@ -130,6 +144,8 @@ def _introduction(standings: Standings) -> str:
 
 def _draws_each(standings: Standings) -> str:
     counts = sorted({standings.draws[n] for some in standings.labels.values() for n in some})
+    if counts == [1]:
+        return "1 draw"
     return f"{counts[0]} draws" if len(counts) == 1 else f"{counts[0]} to {counts[-1]} draws"
 
 

@@ -58,7 +58,6 @@ def common_file(
     name: str,
     target: str | int = -1,
     *,
-    delimiter: str = ",",
     header: bool = True,
     without: Sequence[str] = (),
 ) -> RawTable:
@@ -70,7 +69,7 @@ def common_file(
     columns = (
         read_attribute_file(path)
         if path.suffix == ".dat"
-        else read_delimited(path, path.name, delimiter=delimiter, header=header, blanks=("", "?", "NA"))
+        else read_delimited(path, path.name, header=header, blanks=("", "?", "NA"))
     )
     return _with_target(columns, target, without)
 

@@ -71,7 +71,7 @@ class Entered(NamedTuple):
     """Which sets and methods take part, and what could not."""
 
     sets: list[ContestSet]
-    labels: dict[str, list[int]]  # of each set: those n that it has room for
+    labels: dict[str, list[int]]  # of each set: those n that it has room for, and some method
     room: dict[str, tuple[int, int]]  # of each set: the least and the largest n
     missing: dict[str, str]  # sets and methods -> how to get them
 
@@ -122,7 +122,9 @@ def _enter(contest: Contest, rounds: Rounds, say: Callable[[str], None]) -> Ente
             continue
         rounds.claim(f"data of {one.name}", _fingerprint(raw))
         fewest, most = entered.room[one.name] = fewest_and_most_labels(raw, one.task)
-        entered.labels[one.name] = [n for n in contest.repetitions if fewest <= n <= most]
+        entered.labels[one.name] = [
+            n for n in contest.repetitions if fewest <= n <= most and _players(contest, one, n)
+        ]
         entered.sets.append(one)
     for name, how in entered.missing.items():
         say(f"{name} is missing. {how}")

@@ -137,7 +137,7 @@ def errors_table(standings: Standings, task: Task, n: int) -> TextTable:
         f"{task.capitalize()}, n = {n}: {measure}",
         ("set", "half", *methods),
         tuple(rows),
-        f"Means over {standings.draws[n]} draws; the least of a row in bold.",
+        f"Means over draws ({standings.draws[n]}); the least of a row in bold.",
     )
 
 
