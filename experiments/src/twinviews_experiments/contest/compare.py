@@ -23,8 +23,9 @@ from twinviews_experiments.contest.play_rounds import (
     Rounds,
     run,
 )
-from twinviews_experiments.contest.standings import Standings, all_tables, standings_of, write_means
+from twinviews_experiments.contest.standings import Standings, standings_of, write_means
 from twinviews_experiments.contest.standings_figures import write_figures
+from twinviews_experiments.contest.standings_tables import all_tables
 from twinviews_experiments.datasets.downloads import Files
 from twinviews_experiments.worker_processes import default_jobs
 
