@@ -3,12 +3,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import metrics
 
 from twinviews.evaluation.measures import (
     calibration_bins,
     error_rate,
+    log_loss,
     normalised_squared_error,
     share_inside,
+    weighted_auc,
 )
 
 
@@ -69,3 +72,29 @@ def test_ten_bins_of_equal_width_and_an_empty_one_says_nothing():
     assert_allclose(bins.accuracy[[6, 9]], [0.5, 0.5])
     assert np.isnan(np.delete(bins.confidence, [6, 9])).all()
     assert_allclose(bins.error, (0.165 * 2 + 0.475 * 2) / 4)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+def test_areas_and_log_losses_are_those_of_scikit_learn(n_classes):
+    rng = np.random.default_rng(n_classes)
+    truth = rng.integers(n_classes, size=80)
+    p = np.round(rng.dirichlet(np.ones(n_classes), size=80), 1) + 0.05  # with ties
+    p /= p.sum(axis=1, keepdims=True)
+    several = {"multi_class": "ovr", "average": "weighted"}
+    theirs = p[:, 1] if n_classes == 2 else p
+    expected = metrics.roc_auc_score(truth, theirs, **(several if n_classes > 2 else {}))
+    assert weighted_auc(truth, p) == pytest.approx(expected)
+    assert log_loss(truth, p) == pytest.approx(metrics.log_loss(truth, p))
+
+
+def test_an_area_depends_on_the_order_alone():
+    rng = np.random.default_rng(0)
+    truth, p = rng.integers(2, size=50), rng.uniform(size=(50, 2))
+    assert weighted_auc(truth, p**3) == pytest.approx(weighted_auc(truth, p))
+    assert weighted_auc(truth, -p) == pytest.approx(1 - weighted_auc(truth, p))
+    assert np.isnan(weighted_auc(np.zeros(50, int), p))
+
+
+def test_one_impossible_class_does_not_decide_the_log_loss():
+    p = np.array([[1.0, 0.0], [0.5, 0.5]])
+    assert log_loss(np.array([1, 0]), p) == pytest.approx((np.log(2) + 6 * np.log(10)) / 2)

@@ -27,9 +27,15 @@ from twinviews_experiments.command_options import GOES_ON, data_option, jobs_opt
 )
 @click.option("--methods", default="", metavar="NAMES", help="Only these, with commas between.")
 @click.option(
-    "--labels", default="50,100,200,500", show_default=True, metavar="NUMBERS", help="Values of n."
+    "--labels",
+    metavar="NUMBERS",
+    help="Values of n, from 10 on.  [default: what suits the labels of TABLE; else 50,100,200,500]",
 )
-@click.option("--repetitions", type=click.IntRange(min=1), default=20, show_default=True, help="Draws.")
+@click.option(
+    "--repetitions",
+    type=click.IntRange(min=1),
+    help="Draws of each n.  [default: 20, for TABLE fewer from 500 labels on]",
+)
 @click.option(
     "-o",
     "--output",
@@ -48,8 +54,8 @@ def compare(
     sets: str,
     half: str | None,
     methods: str,
-    labels: str,
-    repetitions: int,
+    labels: str | None,
+    repetitions: int | None,
     output: Path,
     data: Path | None,
     offline: bool,
@@ -64,7 +70,7 @@ def compare(
         raise click.UsageError("TABLE and --target go together: give both, or neither.")
     with plain_errors(when_stopped=GOES_ON):
         from twinviews_experiments.contest.compare import compare as run
-        from twinviews_experiments.contest.play_rounds import UserTable
+        from twinviews_experiments.contest.own_table import UserTable
 
         run(
             table=None if table is None or target is None else UserTable(table, target, task),
@@ -73,7 +79,7 @@ def compare(
             names=names_in(sets),
             half=half,
             methods=names_in(methods),
-            labels=_numbers(labels),
+            labels=None if labels is None else _numbers(labels),
             repetitions=repetitions,
             online=not offline,
             jobs=jobs,
@@ -87,5 +93,7 @@ def _numbers(text: str) -> list[int]:
     except ValueError:
         numbers = []
     if not numbers or numbers[0] < 10:
-        raise click.BadParameter(f"{text!r} must be whole numbers from 10 on, such as 50,100,200")
+        raise click.BadParameter(
+            f"{text!r} must be whole numbers from 10 on, such as 50,100,200", param_hint="'--labels'"
+        )
     return numbers

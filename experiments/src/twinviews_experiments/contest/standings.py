@@ -1,4 +1,4 @@
-"""The standings of a contest as tables to read: errors, ratios, ranks, wins and time."""
+"""The standings of a contest: errors of all rounds, and ranks, wins and the best in hindsight."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from twinviews.evaluation.paired_comparison import Paired, paired_ratio
+from twinviews.evaluation.paired_comparison import Paired
 from twinviews_experiments.contest.competing_methods import PEERS, PEERS_BY_NAME
 from twinviews_experiments.contest.contest_sets import ContestSet
 from twinviews_experiments.contest.play_rounds import Contest, Entered, Rounds
-from twinviews_experiments.csv_and_markdown import TextTable, write_csv
+from twinviews_experiments.csv_and_markdown import write_csv
 from twinviews_experiments.datasets.preparation import Task
 
 OURS = "XNV"
@@ -27,6 +27,8 @@ class Doubts(NamedTuple):
     calibration: float | None  # expected calibration error
     coverage: float | None  # share of the test rows inside their 90% interval
     width: float | None  # of the interval, in deviations of the target
+    auc: float | None  # of probabilities, each class against the rest
+    log_loss: float | None
 
 
 @dataclass(frozen=True)
@@ -37,15 +39,21 @@ class Standings:
     labels: dict[str, list[int]]
     missing: dict[str, str]
     methods: tuple[str, ...]
-    repetitions: int
+    draws: dict[int, int]  # of each n
     errors: dict[tuple[str, int, str], np.ndarray]  # set, n, method -> (repetitions,)
     seconds: dict[tuple[str, int, str], float]  # mean over the repetitions
     doubts: dict[tuple[str, int, str], Doubts]
     failures: dict[tuple[str, int, str], list[str]]  # what went wrong, where something did
     seconds_worked: float
 
-    def methods_of(self, task: Task) -> list[str]:
-        return [name for name in self.methods if task in PEERS_BY_NAME[name].tasks]
+    def methods_of(self, task: Task, n: int) -> list[str]:
+        return [name for name in self.methods if PEERS_BY_NAME[name].takes(task, n)]
+
+    def methods_of_some(self, task: Task, numbers: Sequence[int]) -> list[str]:
+        """Those that take part with one of these numbers of labels."""
+        return [
+            name for name in self.methods if any(PEERS_BY_NAME[name].takes(task, n) for n in numbers)
+        ]
 
     def mean(self, one: ContestSet, n: int, method: str) -> float:
         return float(self.errors[one.name, n, method].mean())
@@ -60,18 +68,19 @@ def standings_of(contest: Contest, entered: Entered, rounds: Rounds) -> Standing
     for one in entered.sets:
         for n in entered.labels[one.name]:
             for method in methods:
-                if one.task not in PEERS_BY_NAME[method].tasks:
+                if not PEERS_BY_NAME[method].takes(one.task, n):
                     continue
                 outcomes = [
                     rounds.outcome(one.name, repetition, n, method)
-                    for repetition in range(contest.repetitions)
+                    for repetition in range(contest.repetitions[n])
                 ]
                 errors[one.name, n, method] = np.array([outcome.error for outcome in outcomes])
                 seconds[one.name, n, method] = float(np.mean([outcome.seconds for outcome in outcomes]))
                 doubts[one.name, n, method] = Doubts(
-                    _mean_of_known([outcome.calibration for outcome in outcomes]),
-                    _mean_of_known([outcome.coverage for outcome in outcomes]),
-                    _mean_of_known([outcome.width for outcome in outcomes]),
+                    *(
+                        mean_of_known([getattr(outcome, name) for outcome in outcomes])
+                        for name in Doubts._fields
+                    )
                 )
                 failed = [outcome.failure for outcome in outcomes if outcome.failure is not None]
                 if failed:
@@ -90,46 +99,9 @@ def standings_of(contest: Contest, entered: Entered, rounds: Rounds) -> Standing
     )
 
 
-def _mean_of_known(values: Sequence[float | None]) -> float | None:
+def mean_of_known(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if known else None
-
-
-def all_tables(standings: Standings) -> list[TextTable]:
-    tasks: tuple[Task, ...] = ("regression", "classification")
-    found = []
-    for task in tasks:
-        numbers = sorted(
-            {n for one in standings.sets if one.task == task for n in standings.labels[one.name]}
-        )
-        if numbers:
-            found.append(summary_table(standings, task, numbers))
-            found.append(
-                coverage_table(standings, numbers)
-                if task == "regression"
-                else calibration_table(standings, numbers)
-            )
-            found += [errors_table(standings, task, n) for n in numbers]
-    return found
-
-
-def errors_table(standings: Standings, task: Task, n: int) -> TextTable:
-    """Mean errors, set by set."""
-    methods = standings.methods_of(task)
-    rows = []
-    for one in standings.sets_with(n, task):
-        means = [standings.mean(one, n, method) for method in methods]
-        least = min(means)
-        cells = [f"**{mean:.3f}**" if mean == least else f"{mean:.3f}" for mean in means]
-        rows.append((one.name, one.half, *cells))
-    measure = "normalised squared error" if task == "regression" else "error rate"
-    return TextTable(
-        f"{task}_{n}",
-        f"{task.capitalize()}, n = {n}: {measure}",
-        ("set", "half", *methods),
-        tuple(rows),
-        f"Means over {standings.repetitions} draws; the least of a row in bold.",
-    )
 
 
 def write_means(standings: Standings, path: Path) -> None:
@@ -153,95 +125,6 @@ def write_means(standings: Standings, path: Path) -> None:
     write_csv(path, (*columns, *Doubts._fields), rows)
 
 
-def summary_table(standings: Standings, task: Task, numbers: list[int]) -> TextTable:
-    """For each method and n: ratio to the baseline, to ours, rank, wins and time."""
-    methods = standings.methods_of(task)
-    rows = []
-    for n in numbers:
-        sets = standings.sets_with(n, task)
-        errors = np.array([[standings.mean(one, n, method) for method in methods] for one in sets])
-        ranks = mean_ranks(errors)
-        for place, method in enumerate(methods):
-            row = [str(n), method]
-            row.append(_ratio(_against(errors, methods, place, BASELINE)))
-            row.append(_ratio(_against(errors, methods, place, OURS)))
-            row.append(_hindsight(errors, place))
-            row.append(f"{ranks[place]:.1f}")
-            row.append(_tally(standings, sets, n, method))
-            row.append(f"{np.median([standings.seconds[one.name, n, method] for one in sets]):.2f}")
-            rows.append(tuple(row))
-    return TextTable(
-        f"{task}_summary",
-        f"{task.capitalize()}: all sets together",
-        (
-            "n",
-            "method",
-            f"error / {BASELINE}'s",
-            f"error / {OURS}'s",
-            "error / best other's of each set",
-            "mean rank",
-            f"wins, level, losses against {OURS}",
-            "seconds to tune and fit",
-        ),
-        tuple(rows),
-        "Geometric means over the sets, with 95% intervals over the sets. The best other method of "
-        "each set is chosen in hindsight. A win is a paired difference over the draws whose 95% "
-        "interval excludes zero.",
-    )
-
-
-def calibration_table(standings: Standings, numbers: list[int]) -> TextTable:
-    """Expected calibration error of each method with probabilities, the mean over the sets."""
-    rows = []
-    for method in standings.methods_of("classification"):
-        cells = []
-        for n in numbers:
-            found = [
-                standings.doubts[one.name, n, method].calibration
-                for one in standings.sets_with(n, "classification")
-            ]
-            mean = _mean_of_known(found)
-            cells.append("" if mean is None else f"{mean:.3f}")
-        if any(cells):
-            rows.append((method, *cells))
-    return TextTable(
-        "classification_calibration",
-        "Classification: expected calibration error",
-        ("method", *(f"n = {n}" for n in numbers)),
-        tuple(rows),
-        "How far the probability of the most likely class is from the share of rows that are of it, "
-        "in 10 bins of equal width; the mean over sets and draws. Methods without probabilities are "
-        "left out.",
-    )
-
-
-def coverage_table(standings: Standings, numbers: list[int]) -> TextTable:
-    """For each set, the share of test rows inside the 90% interval, and how wide it is."""
-    rows = []
-    for one in standings.sets:
-        for method in standings.methods_of("regression"):
-            found = [
-                standings.doubts[one.name, n, method] if n in standings.labels[one.name] else None
-                for n in numbers
-            ]
-            cells = [
-                ""
-                if doubts is None or doubts.coverage is None
-                else f"{100 * doubts.coverage:.1f}% ({doubts.width:.2f})"
-                for doubts in found
-            ]
-            if any(cells):
-                rows.append((one.name, one.half, method, *cells))
-    return TextTable(
-        "regression_coverage",
-        "Regression: 90% intervals",
-        ("set", "half", "method", *(f"n = {n}" for n in numbers)),
-        tuple(rows),
-        "Share of the test rows inside their interval and, in brackets, its mean width in standard "
-        "deviations of the target; means over the draws. Methods without intervals are left out.",
-    )
-
-
 def mean_ranks(errors: np.ndarray) -> np.ndarray:
     """(methods,) mean rank over the rows of a (sets, methods) table of errors; 1 is the best."""
     return np.asarray(rankdata(errors, axis=1).mean(axis=0))
@@ -256,34 +139,3 @@ def tally(comparisons: Sequence[Paired]) -> str:
     """How many comparisons are wins, level and losses."""
     verdicts = [one.verdict for one in comparisons]
     return ", ".join(str(verdicts.count(word)) for word in ("win", "level", "loss"))
-
-
-def _against(errors: np.ndarray, methods: list[str], place: int, rival: str) -> Paired | None:
-    if rival not in methods or methods[place] == rival:
-        return None
-    return paired_ratio(errors[:, place], errors[:, methods.index(rival)])
-
-
-def _hindsight(errors: np.ndarray, place: int) -> str:
-    if errors.shape[1] < 2:
-        return ""
-    return f"{paired_ratio(errors[:, place], best_of_others(errors, place)).ratio:.3f}"
-
-
-def _tally(standings: Standings, sets: list[ContestSet], n: int, method: str) -> str:
-    if method == OURS or OURS not in standings.methods:
-        return ""
-    return tally(
-        [
-            paired_ratio(standings.errors[one.name, n, method], standings.errors[one.name, n, OURS])
-            for one in sets
-        ]
-    )
-
-
-def _ratio(paired: Paired | None) -> str:
-    if paired is None:
-        return ""
-    if not np.isfinite(paired.high):
-        return f"{paired.ratio:.3f}"
-    return f"{paired.ratio:.3f} ({paired.low:.3f} to {paired.high:.3f})"

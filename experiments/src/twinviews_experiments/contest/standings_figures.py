@@ -22,9 +22,12 @@ def write_figures(standings: Standings, folder: Path) -> dict[str, str]:
     tasks: tuple[Task, ...] = ("regression", "classification")
     for task in tasks:
         numbers = sorted({n for one in standings.sets for n in standings.labels[one.name]})
-        numbers = [n for n in numbers if standings.sets_with(n, task)]
-        names = standings.methods_of(task)
-        if not numbers or OURS not in names or BASELINE not in names or len(names) < 3:
+        numbers = [
+            n
+            for n in numbers
+            if standings.sets_with(n, task) and _has_two_and_others(standings.methods_of(task, n))
+        ]
+        if not numbers:
             continue
         with matplotlib.rc_context(FILE_STYLE):
             _save(ratios_figure(standings, task, numbers), folder / f"{task}_ratios")
@@ -35,6 +38,10 @@ def write_figures(standings: Standings, folder: Path) -> dict[str, str]:
         )
         written[f"{task}_ranks"] = f"{task.capitalize()}: mean rank of each method over the sets"
     return written
+
+
+def _has_two_and_others(names: list[str]) -> bool:
+    return OURS in names and BASELINE in names and len(names) > 2
 
 
 def _save(figure: Figure, path: Path) -> None:
@@ -49,8 +56,8 @@ def ratios_figure(standings: Standings, task: Task, numbers: list[int]) -> Figur
     sets = [one for one in standings.sets if one.task == task]
     figure = Figure(figsize=(2.6 * len(numbers), 0.26 * len(sets) + 1.1), layout="constrained")
     panels = figure.subplots(1, len(numbers), sharex=True, sharey=True, squeeze=False)[0]
-    others = [name for name in standings.methods_of(task) if name not in (OURS, BASELINE)]
     for panel, n in zip(panels, numbers, strict=True):
+        others = [name for name in standings.methods_of(task, n) if name not in (OURS, BASELINE)]
         for place, one in enumerate(sets):
             if n not in standings.labels[one.name]:
                 continue
@@ -83,7 +90,8 @@ def ratios_figure(standings: Standings, task: Task, numbers: list[int]) -> Figur
 
 def ranks_figure(standings: Standings, task: Task, numbers: list[int]) -> Figure:
     """A bar for each method, 1 is the lowest error; a dot for each n."""
-    methods = standings.methods_of(task)
+    # Those that take part with each n: ranks among different methods are not comparable.
+    methods = standings.methods_of(task, max(numbers))
     ranks = []
     for n in numbers:
         sets = standings.sets_with(n, task)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -33,6 +34,7 @@ def read_delimited(
     names: Sequence[str] | None = None,
     header: bool = True,
     skip: int = 0,
+    blanks: Sequence[str] = ("", "NA", "NaN"),
 ) -> Columns:
     """A text table, or the member of a zip file; ``names`` where it has no header of its own."""
     from pyarrow import csv
@@ -46,9 +48,24 @@ def read_delimited(
                 skip_rows=skip,
             ),
             parse_options=csv.ParseOptions(delimiter=delimiter),
-            convert_options=csv.ConvertOptions(strings_can_be_null=True, null_values=["", "NA", "NaN"]),
+            convert_options=csv.ConvertOptions(strings_can_be_null=True, null_values=list(blanks)),
         )
     return columns_of(table)
+
+
+def read_attribute_file(path: Path) -> Columns:
+    """A table of KEEL: lines ``@attribute name ...``, a line ``@data``, then values and commas."""
+    with path.open(encoding="utf-8") as file:
+        header = [
+            line.split() for line in takewhile(lambda line: line.strip().lower() != "@data", file)
+        ]
+    # A name may be followed by its levels without a space between.
+    names = [words[1].split("{")[0] for words in header if words and words[0].lower() == "@attribute"]
+    columns = read_delimited(path, path.name, names=names, skip=len(header) + 1)
+    for name, values in columns.items():
+        if values.dtype == object:  # a space may follow a comma
+            columns[name] = np.array([word and word.strip() for word in values], dtype=object)
+    return columns
 
 
 def read_matrix(path: Path, member: str) -> np.ndarray:
