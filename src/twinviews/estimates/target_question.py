@@ -83,7 +83,7 @@ class TargetQuestion:
         found = []
         for words, quantity in self._quantities(condition):
             if what == "total":
-                words = words.replace("mean", "total").replace("share of", "number of")
+                words = words.replace("mean", "total").replace("share", "number")
             is_above = condition is not None and condition.is_above
             whole = overall_answer(self.labels, self.rows, quantity, options)
             if not self.by:
@@ -105,7 +105,7 @@ class TargetQuestion:
         """What to say, and the quantity whose mean is estimated."""
         if self.grid is None:
             classes = self.predictions.model.classes_
-            return [(f"share of {_plain(one)}", ClassShare(code)) for code, one in enumerate(classes)]
+            return [(f"share = {_plain(one)}", ClassShare(code)) for code, one in enumerate(classes)]
         if condition is None:
             return [("mean", NumberOnGrid(self.grid, self.labels))]
         words = f"share {'above' if condition.is_above else 'at most'} {condition.value:g}"
@@ -163,7 +163,7 @@ class TargetQuestion:
             found.append(
                 told(
                     self._about(
-                        f"difference of the {words} from {versus}", group, len(answer.sample.y)
+                        f"difference from {versus} in the {words}", group, len(answer.sample.y)
                     ),
                     _interval(powered, coverage).times(-1 if is_above else 1),
                     _interval(alone, coverage).times(-1 if is_above else 1),

@@ -14,7 +14,7 @@ class Estimate:
     """One number about all rows, or those of a group, with its interval."""
 
     target: str
-    what: str  # "mean", "share of yes", "quantile 0.5", ...
+    what: str  # "mean", "share = yes", "share above 3", "median", ...
     group: Mapping[str, str]  # the value of each column of ``by``; empty: all rows
     estimate: float
     low: float
@@ -35,19 +35,17 @@ class Estimate:
 
     def words(self, coverage: float) -> str:
         """One sentence."""
-        digits = _digits(self.low, self.high)
-        found, low, high = (_number(one, digits) for one in (self.estimate, self.low, self.high))
-        alone = " to ".join(
-            _number(one, digits) for one in (self.labels_alone_low, self.labels_alone_high)
-        )
-        worth = f"{self.more_labels:,.0f}"
+        found, low, high, *of_alone = self.texts()
+        alone = " to ".join(of_alone)
+        if not np.isfinite([self.labels_alone_low, self.labels_alone_high]).all():
+            alone = "too few"
         where = "".join(f", {name} {value}" for name, value in self.group.items())
         told = (
-            f"{self.what} of {self.target}{where}: {found}, {coverage:.0%} interval {low} to {high}; "
+            f"{self.title()}{where}: {found}, {coverage:.0%} interval {low} to {high}; "
             f"labels alone: {alone}"
         )
-        if not np.isfinite([self.labels_alone_low, self.labels_alone_high]).all():
-            told = told.rpartition(";")[0] + "; labels alone: too few"
+        if self.n_labels == self.n_rows:
+            return f"{self.title()}{where}: {found}; every row has a label."
         if self.is_shrunk:
             n = f"{self.n_labels} {'label' if self.n_labels == 1 else 'labels'}"
             return f"{told}; with {n} it is drawn towards all rows."
@@ -55,7 +53,26 @@ class Estimate:
             return f"{told}; predictions would not help."
         if not np.isfinite(self.labels_worth):
             return f"{told}."
-        return f"{told}; the unlabeled rows count as {worth} more labels."
+        return f"{told}; the unlabeled rows count as {self.more_labels:,.0f} more labels."
+
+    def title(self) -> str:
+        """What is estimated, and of which column."""
+        first, _, rest = self.what.partition(" ")
+        named = f"{self.what} of {self.target}"
+        if first in ("share", "number"):
+            named = f"{first} of {self.target} {rest}"
+        return named[0].upper() + named[1:]
+
+    def texts(self) -> tuple[str, str, str, str, str]:
+        """The estimate, its ends and those of labels alone, with the digits that the interval needs."""
+        digits = _digits(self.low, self.high)
+        return (
+            _number(self.estimate, digits),
+            _number(self.low, digits),
+            _number(self.high, digits),
+            _number(self.labels_alone_low, digits),
+            _number(self.labels_alone_high, digits),
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; infinite ends are None."""
@@ -184,6 +201,7 @@ def _digits(low: float, high: float) -> int:
 def _number(value: float, digits: int) -> str:
     if not np.isfinite(value):
         return "unknown"
-    if 0 < abs(value) < 1e-4 or digits > 6:
+    if digits > 6:
         return f"{value:.4g}"
-    return f"{value:,.{digits}f}"
+    text = f"{value:,.{digits}f}"
+    return text.removeprefix("-") if float(text.replace(",", "")) == 0 else text

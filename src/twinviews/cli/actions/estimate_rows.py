@@ -1,0 +1,185 @@
+"""twinviews estimate, as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from twinviews import estimate, load_model
+from twinviews.cli.actions.first_look import Task, check_paths, look_at_target
+from twinviews.cli.actions.fit_model import (
+    columns_to_use,
+    estimator_for,
+    labels_of_the_page,
+    questions_of_the_fit,
+)
+from twinviews.cli.errors import say
+from twinviews.estimates.told_estimate import Estimate, Estimates
+from twinviews.reading import Reading, ReadingOptions, columnar_copy, read, write
+from twinviews.tables.arrow import check_columns
+
+# More estimates than this are told as a table.
+_SENTENCES = 3
+
+
+def estimate_rows(
+    table: str,
+    targets: Sequence[str],
+    *,
+    model: Path | None,
+    labels: Path | None,
+    task: Task | None,
+    what: str | None,
+    by: Sequence[str],
+    above: float | None,
+    below: float | None,
+    quantile: float,
+    columns: Sequence[str] | None,
+    versus: str | None,
+    coverage: float,
+    population: bool,
+    weight: str | None,
+    label_probability: str | None,
+    strata: str | None,
+    assume_random: bool,
+    output: str | None,
+    picture: Path | None,
+    seed: int,
+    **reading: Any,
+) -> dict[str, Any]:
+    """Read, fit unless there is a model, estimate, and say so; for machines, too."""
+    outputs = [Path(one) for one in (output, picture) if one is not None and str(one) != "-"]
+    check_paths([table], outputs, [] if model is None else [model])
+    if model is not None and len(targets) != 1:
+        raise ValueError("--model has one target. Name it once, or leave --model out.")
+    options = ReadingOptions(**reading)
+    found = read(table, options)
+    say(str(found))
+    design = {"weight": weight, "label_probability": label_probability, "strata": strata}
+    beside = [name for name in (*design.values(), *by, *(columns or ())) if name is not None]
+    told: list[Estimate] = []
+    notes: list[str] = []
+    for target in targets:
+        how = dict(design)
+        rows = found
+        if labels is not None:
+            labeled = labels_of_the_page(found, labels, target)
+            rows, task = labeled.reading, task or labeled.target.task
+            how["label_probability"] = labeled.probability
+        rows = columnar_copy(rows)
+        check_columns([target, *beside], rows.dataset.schema.names)
+        others = [name for name in targets if name != target]
+        fitted = (
+            _fitted(rows, target, task, [*others, weight], how, seed, options)
+            if model is None
+            else load_model(model)
+        )
+        with rows.plain_errors():
+            part = estimate(
+                fitted,
+                rows,
+                target=target,
+                what=what,  # type: ignore[arg-type]
+                by=list(by) or None,
+                above=above,
+                below=below,
+                quantile=quantile,
+                columns=columns,
+                versus=versus,
+                coverage=coverage,
+                population=population,
+                assume_random=assume_random,
+                weight=how["weight"],
+                strata=how["strata"],
+                label_probability=how["label_probability"],
+            )
+        told += part
+        notes += [note for note in part.notes if note not in notes]
+    estimates = Estimates(tuple(told), coverage, tuple(notes))
+    for line in lines_of(estimates):
+        say(line)
+    if output is not None:
+        result = pa.table(estimates.as_columns())
+        write(result.to_batches(), result.schema, output)
+        if output != "-":
+            say(f"Wrote {output}: {len(estimates):,} {'row' if len(estimates) == 1 else 'rows'}.")
+    if picture is not None:
+        _draw(estimates, picture)
+        say(f"Wrote {picture}.")
+    return {"coverage": coverage, "notes": notes, "estimates": estimates.as_dicts()}
+
+
+def _fitted(
+    rows: Reading,
+    target: str,
+    task: Task | None,
+    apart: Sequence[str | None],
+    how: dict[str, str | None],
+    seed: int,
+    options: ReadingOptions,
+) -> Any:
+    """A model of the labels of the table, as `twinviews fit` makes it."""
+    with rows.plain_errors():
+        goal = look_at_target(rows.dataset, target, task)
+    if goal.n_labeled == 0:
+        raise ValueError(
+            f"Column {target!r} is blank in all {goal.n_rows:,} rows, so there is nothing to learn "
+            f"from. Give some rows a value."
+        )
+    say(goal.words(found_out=task is None))
+    used = columns_to_use(rows, [target, how["label_probability"], *apart], options.kinds)
+    model = estimator_for(goal.task, seed)
+    with rows.plain_errors(), questions_of_the_fit() as questions:
+        model.fit_table(rows, target=target, columns=used, encode=True, reading=options, **how)
+    for question in questions:
+        say(question.for_command_line())
+    return model
+
+
+def lines_of(estimates: Estimates) -> list[str]:
+    """A sentence for each estimate, or a table if there are many; then what a reader should know."""
+    if len(estimates) <= _SENTENCES:
+        return estimates.words().split("\n")
+    rows = [_cells(row) for row in estimates]
+    head = ["", "estimate", f"{estimates.coverage:.0%} interval", "labels alone", "labels", "as if"]
+    widths = [max(len(row[j]) for row in [head, *rows]) for j in range(len(head))]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if j == 0 else cell.rjust(width)
+            for j, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in [head, *rows]
+    ]
+    lines.append("as if: how many random labels alone would tell as much.")
+    if any(row.is_shrunk for row in estimates):
+        lines.append("* fewer than 10 labels: drawn towards all rows.")
+    return [*lines, *estimates.notes]
+
+
+def _cells(row: Estimate) -> list[str]:
+    value, low, high, alone_low, alone_high = row.texts()
+    name = ", ".join([row.title(), *row.group.values()])
+    star = "*" if row.is_shrunk else ""
+    worth = f"{row.labels_worth:,.0f}" if row.labels_worth == row.labels_worth else ""
+    alone = "" if "unknown" in (alone_low, alone_high) else f"{alone_low} to {alone_high}"
+    return [f"{name}{star}", value, f"{low} to {high}", alone, f"{row.n_labels:,}", worth]
+
+
+def _draw(estimates: Estimates, picture: Path) -> None:
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(
+            "For --picture matplotlib is needed, which is not installed: pip install twinviews[plots]"
+        ) from error
+    from twinviews.plots import EstimateDisplay
+    from twinviews.plots.style import FILE_STYLE
+
+    with matplotlib.rc_context(FILE_STYLE):
+        figure = Figure(figsize=(6.4, 1.6 + 0.3 * len(estimates)), layout="constrained")
+        EstimateDisplay.from_estimates(estimates, ax=figure.subplots())
+        figure.savefig(picture, dpi=150, metadata={})
