@@ -74,6 +74,14 @@ def test_shares_and_differences(folder, model):
     assert "Difference from South in the share above 200 of progression, clinic North" in done.stderr
 
 
+def test_a_plan_says_how_many_more_labels(folder, model):
+    done = run(folder, "--model", model, "--half-width", 3, "--by", "clinic")
+    assert "for plus or minus 3, about" in done.stderr
+    assert (
+        "Draw the rows to label at random within each clinic, then use --strata clinic." in done.stderr
+    )
+
+
 def test_mistakes_are_told(folder, model):
     assert "There is no column 'clinc'" in run(folder, "--by", "clinc").stderr
     assert (

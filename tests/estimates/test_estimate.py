@@ -232,6 +232,17 @@ def test_known_label_probabilities_are_used(frame):
     assert by_fit[0].low < frame.every.mean() < by_fit[0].high
 
 
+def test_a_plan_reaches_its_width(model, frame):
+    (found,) = estimate(model, frame, target="y")
+    half = (found.high - found.low) / 2
+    assert found.labels_for(2 * half) == found.n_labels
+    needed = found.labels_for(half / 2)
+    assert 1 / needed - 1 / 900 == pytest.approx((1 / 90 - 1 / 900) / 4, rel=0.02)
+    assert found.labels_for(1e-12) == 900
+    with pytest.raises(ValueError, match="half_width=0 must be above 0"):
+        found.labels_for(0)
+
+
 @pytest.mark.parametrize(
     ("question", "message"),
     [

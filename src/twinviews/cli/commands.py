@@ -298,6 +298,12 @@ Examples:
     help="Take labels for a random sample even if they do not look like one.",
 )
 @click.option(
+    "--half-width",
+    type=click.FloatRange(0, min_open=True),
+    metavar="NUMBER",
+    help="Also say how many labels an interval of plus or minus this needs.",
+)
+@click.option(
     "--model", type=_FILE, metavar="MODEL", help="A model of these labels; else one is fitted."
 )
 @click.option("--task", type=_TASK, help="Numbers or classes; by default found out from the column.")

@@ -160,6 +160,13 @@ def added_share(labeled: LabeledSample) -> float:
     return (n * float(share @ labeled.y) + _ADDED) / (n + 2 * _ADDED)
 
 
+def share_variance(share: float, labeled: LabeledSample) -> float:
+    """Of 1 and 0, if that share of the labels were 1, and with those added."""
+    n = len(labeled.y)
+    p = (n * min(max(share, 0.0), 1.0) + _ADDED) / (n + 2 * _ADDED)
+    return p * (1 - p)
+
+
 def centred(labeled: LabeledSample, residual: np.ndarray) -> np.ndarray:
     """(n,) distances from the mean of the stratum, made larger by what fitting that mean takes off."""
     if labeled.stratum is None:

@@ -104,6 +104,7 @@ def estimate(
     Estimates
         A sequence of :class:`Estimate` with ``estimate``, ``low`` and ``high``, the same of labels
         alone, and ``more_labels``: how many more labels the rows without one count as.
+        ``labels_for(half_width)`` says how many labels a narrower interval needs.
 
     Examples
     --------

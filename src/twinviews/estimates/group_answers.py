@@ -15,6 +15,7 @@ from twinviews.estimates.difference_estimator import (
     difference_estimate,
     labels_worth,
     population_variance,
+    share_variance,
 )
 from twinviews.estimates.interval_ends import mean_ends, share_ends
 from twinviews.estimates.power_tuning import tuned_power
@@ -58,12 +59,11 @@ class Answer(NamedTuple):
             return mean_ends(found.value, found.variance, found.degrees, coverage)
         if found.variance <= 0:
             return found.value, found.value
-        if not np.isfinite(found.variance):
-            return 0.0, 1.0
-        spread = (
-            population_variance(self.sample, is_share=True)
-            if len(self.sample.y)
-            else max(found.value * (1 - found.value), found.variance)
+        if self.is_shrunk or not np.isfinite(found.variance):
+            low, high = mean_ends(found.value, found.variance, found.degrees, coverage)
+            return max(0.0, low), min(1.0, high)
+        spread = min(
+            population_variance(self.sample, is_share=True), share_variance(found.value, self.sample)
         )
         return share_ends(found.value, spread / found.variance, found.degrees, coverage)
 
@@ -124,6 +124,8 @@ def group_answers(
             make(of_group, others, one, compared[one], options, is_share=quantity.is_share)
             for one in (power, 0.0)
         )
+        if not few and powered.variance >= alone.variance:
+            powered = alone
         if few and len(own) < 2:
             alone = MeanEstimate(np.nan, np.inf, 0.0, alone.weight)
         elif few:

@@ -43,8 +43,7 @@ def quantile_and_ends(
     return (
         _crossing(values, share, q, between=not ties),
         _crossing(values, share + half, q, between=not ties, beyond=True),
-        # Below the value at which the curve reaches q, it has not: the end is that value.
-        _crossing(values, share - half, q, between=False, beyond=True),
+        _crossing(values, share - half, q, between=not ties, beyond=True),
     )
 
 

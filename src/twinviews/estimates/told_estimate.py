@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from twinviews.estimates.more_labels import labels_needed
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -54,6 +56,13 @@ class Estimate:
         if not np.isfinite(self.labels_worth):
             return f"{told}."
         return f"{told}; the unlabeled rows count as {self.more_labels:,.0f} more labels."
+
+    def labels_for(self, half_width: float) -> int:
+        """How many random labels in all an interval of plus or minus ``half_width`` needs, roughly."""
+        if not half_width > 0:
+            raise ValueError(f"half_width={half_width!r} must be above 0.")
+        own = (self.high - self.low) / 2
+        return labels_needed(self.n_labels, self.n_rows, own, half_width)
 
     def title(self) -> str:
         """What is estimated, and of which column."""

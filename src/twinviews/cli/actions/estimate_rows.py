@@ -45,6 +45,7 @@ def estimate_rows(
     label_probability: str | None,
     strata: str | None,
     assume_random: bool,
+    half_width: float | None,
     output: str | None,
     picture: Path | None,
     seed: int,
@@ -99,7 +100,7 @@ def estimate_rows(
         told += part
         notes += [note for note in part.notes if note not in notes]
     estimates = Estimates(tuple(told), coverage, tuple(notes))
-    for line in lines_of(estimates):
+    for line in [*lines_of(estimates), *plan_lines(estimates, half_width)]:
         say(line)
     if output is not None:
         result = pa.table(estimates.as_columns())
@@ -109,7 +110,11 @@ def estimate_rows(
     if picture is not None:
         _draw(estimates, picture)
         say(f"Wrote {picture}.")
-    return {"coverage": coverage, "notes": notes, "estimates": estimates.as_dicts()}
+    facts = estimates.as_dicts()
+    if half_width is not None:
+        for row, fact in zip(estimates, facts, strict=True):
+            fact["labels_for_half_width"] = row.labels_for(half_width)
+    return {"coverage": coverage, "notes": notes, "estimates": facts}
 
 
 def _fitted(
@@ -157,6 +162,21 @@ def lines_of(estimates: Estimates) -> list[str]:
     if any(row.is_shrunk for row in estimates):
         lines.append("* fewer than 10 labels: drawn towards all rows.")
     return [*lines, *estimates.notes]
+
+
+def plan_lines(estimates: Estimates, half_width: float | None) -> list[str]:
+    """How many more labels intervals of plus or minus this would need, and which rows to label."""
+    if half_width is None:
+        return []
+    lines = []
+    for row in estimates:
+        needed = row.labels_for(half_width)
+        name = ", ".join([row.title(), *row.group.values()])
+        more = f"{needed - row.n_labels:,} more" if needed > row.n_labels else "no more"
+        lines.append(f"{name}: for plus or minus {half_width:g}, about {needed:,} labels, {more}.")
+    names = ", ".join(dict.fromkeys(name for row in estimates for name in row.group))
+    where = f"within each {names}, then use --strata {names}" if names else "from all rows"
+    return [*lines, f"Draw the rows to label at random {where}."]
 
 
 def _cells(row: Estimate) -> list[str]:
