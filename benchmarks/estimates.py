@@ -6,8 +6,8 @@
 
 Sets are the contest's. Up to 4,000 rows of a set are the table; in each draw n of them, chosen at
 random, keep their labels, and what is true of all rows is known here. Every question is asked of one
-fit. With --peer, ppi-python estimates the same means from predictions of CatBoost, cross-fitted on five folds.
-What is finished is kept in the output folder, and a run that is stopped goes on from there.
+fit. With --peer, ppi-python estimates the same means from predictions of CatBoost, cross-fitted on five
+folds. What is finished is kept in the output folder, and a run that is stopped goes on from there.
 """
 
 import argparse

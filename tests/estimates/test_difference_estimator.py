@@ -12,6 +12,7 @@ from twinviews.estimates.difference_estimator import (
     difference_estimate,
     fits_variance,
     labels_worth,
+    satterthwaite,
 )
 
 N, n = 8, 4
@@ -121,6 +122,13 @@ def test_fits_that_move_alike_at_labels_and_at_other_rows_add_no_variance(rows):
     sample, others = one_sample(y, f, range(n))
     moves = np.array([0.1, -0.2, 0.3, 0.0])
     sample = sample._replace(moved=np.tile(moves, (n, 1)))
-    assert fits_variance(sample, others._replace(fold_means=moves)) == pytest.approx(0, abs=1e-30)
-    off = fits_variance(sample, others._replace(fold_means=2 * moves))
+    alike, n_folds = fits_variance(sample, others._replace(fold_means=moves))
+    assert (alike, n_folds) == (pytest.approx(0, abs=1e-30), 4)
+    off, _ = fits_variance(sample, others._replace(fold_means=2 * moves))
     assert off == pytest.approx(3 / 4 * np.square(moves - moves.mean()).sum())
+
+
+def test_degrees_of_freedom_of_a_sum_lie_between_the_least_and_all():
+    assert satterthwaite([1.0, 0.0], [9, 0]) == 9
+    assert satterthwaite([1.0, 1.0], [9, 9]) == pytest.approx(18)
+    assert 4 < satterthwaite([0.1, 1.0], [9, 4]) < 13

@@ -104,7 +104,7 @@ def test_a_quantile_from_labels_alone_is_an_order_statistic(rng):
     found, low, high = quantile_and_ends(values, shares, 0.5, 0.95, ties=False)
     assert y[19] < found <= y[20]
     assert y[12] < low < y[15]
-    assert y[26] <= high <= y[28]
+    assert y[25] <= high <= y[28]
 
 
 def test_a_quantile_of_whole_numbers_is_one_of_them():

@@ -26,6 +26,7 @@ narrow.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -113,19 +114,32 @@ def difference_estimate(
     spread = labeled.factor @ np.square(centred(labeled, residual))
     if is_share:
         spread = with_added_errors(float(spread), labeled)
-    of_fits = others.variance + fits_variance(labeled, others)
-    variance = float(spread) + (power * others.weight) ** 2 * of_fits
+    fits, n_folds = fits_variance(labeled, others)
+    of_fits = (power * others.weight) ** 2 * fits
+    degrees = satterthwaite([float(spread), of_fits], [labeled.n_effective - 1, n_folds - 1])
+    variance = float(spread) + of_fits + (power * others.weight) ** 2 * others.variance
     variance /= total**2
     if population:
         squares = float(np.square(labeled.weight).sum()) + others.squares
         variance += population_variance(labeled, is_share=is_share) * squares / total**2
-    return MeanEstimate(value, variance, labeled.n_effective - 1, total)
+    return MeanEstimate(value, variance, degrees, total)
 
 
-def fits_variance(labeled: LabeledSample, others: UnlabeledRows) -> float:
-    """The jackknife's variance, over folds, of what predictions move by at other rows and at labels."""
+def satterthwaite(variances: Sequence[float], degrees: Sequence[float]) -> float:
+    """Degrees of freedom of a sum of independent variances."""
+    used = [(one, of) for one, of in zip(variances, degrees, strict=True) if one > 0]
+    if not used or min(of for _, of in used) <= 0:
+        return max(degrees[0], 0.0) if len(used) <= 1 else 0.0
+    return sum(one for one, _ in used) ** 2 / sum(one**2 / of for one, of in used)
+
+
+def fits_variance(labeled: LabeledSample, others: UnlabeledRows) -> tuple[float, int]:
+    """The jackknife's variance, over folds, of what predictions move by at other rows and at labels.
+
+    The number of folds comes with it.
+    """
     if labeled.moved is None or others.fold_means is None:
-        return 0.0
+        return 0.0, 0
     v = labeled.stands_for * labeled.weight
     effects = []
     for fold in np.unique(labeled.fold):
@@ -134,18 +148,20 @@ def fits_variance(labeled: LabeledSample, others: UnlabeledRows) -> float:
             at_labels = float(v[outside] @ labeled.moved[outside, fold]) / float(v[outside].sum())
             effects.append(others.fold_means[fold] - at_labels)
     K = len(effects)
-    return (K - 1) / K * float(np.square(effects - np.mean(effects)).sum()) if K > 1 else 0.0
+    if K < 2:
+        return 0.0, K
+    return (K - 1) / K * float(np.square(effects - np.mean(effects)).sum()), K
 
 
 # Labels of either kind that are added where a variance of 0 and 1 is estimated.
-_ADDED = 2
+_ADDED = 1
 
 
 def with_added_errors(spread: float, labeled: LabeledSample) -> float:
-    """The sum of squares as if there were two more labels of either kind that nothing predicts.
+    """The sum of squares as if there were one more label of either kind that nothing predicts.
 
-    Labels that are all alike, or all predicted well, do not imply that no row differs (Agresti and
-    Coull 1998).
+    Labels that are all alike, or all predicted well, do not imply that no row differs (as Agresti and
+    Coull 1998, who add two).
     """
     n = len(labeled.y)
     p = added_share(labeled)

@@ -108,13 +108,14 @@ def estimate(
 
     Examples
     --------
-    >>>     >>> from twinviews import XNVRegressor, estimate
+    >>> import numpy as np
+    >>> from twinviews import XNVRegressor, estimate
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-3, 3, size=(2000, 1))
     >>> y = np.where(np.arange(2000) < 60, np.sin(X[:, 0]) + X[:, 0], np.nan)
     >>> model = XNVRegressor(random_state=0).fit(X, y)
     >>> found = estimate(model, X, y=y)[0]
-    >>> found.low < np.mean(np.sin(X) + X) < found.high
+    >>> found.low < float(np.mean(np.sin(X) + X)) < found.high
     True
     >>> found.high - found.low < 0.1 * (found.labels_alone_high - found.labels_alone_low)
     True

@@ -109,7 +109,8 @@ def group_answers(
     sample = labeled_sample(labels, quantity)
     v = sample.stands_for * sample.weight
     compared = {
-        one: compare_groups(sample.y - one * sample.predicted, group_of, v) for one in {0.0, power}
+        one: compare_groups(sample.y - one * sample.predicted, group_of, v, is_share=quantity.is_share)
+        for one in {0.0, power}
     }
     found = []
     for number, rows in enumerate(groups):
@@ -124,8 +125,9 @@ def group_answers(
             make(of_group, others, one, compared[one], options, is_share=quantity.is_share)
             for one in (power, 0.0)
         )
+        counts = power
         if not few and powered.variance >= alone.variance:
-            powered = alone
+            powered, counts = alone, 0.0
         if few and len(own) < 2:
             alone = MeanEstimate(np.nan, np.inf, 0.0, alone.weight)
         elif few:
@@ -137,7 +139,7 @@ def group_answers(
                 others,
                 powered,
                 alone,
-                power,
+                counts,
                 quantity.is_share,
                 few,
                 options.population,
@@ -164,7 +166,7 @@ def _pooled(
     own = float(sample.factor @ np.square(centred(sample, residual))) / factor
     pooled, degrees = pooled_variance(own, len(residual), groups.within)
     variance = found.variance + (pooled - own) * factor / found.weight**2
-    return found._replace(variance=variance, degrees=degrees)
+    return found._replace(variance=variance, degrees=max(found.degrees, degrees))
 
 
 def _shrunk(

@@ -1,9 +1,9 @@
 r"""How many labels an interval of some width needs.
 
 The variance of an estimate for N rows falls with the number n of random labels like
-:math:`1/n - 1/N`, as long as predictions stay as good as they are; more labels make them better, so it is
-rather too many than too few. For the population the rows were drawn from, even a label for every row
-leaves a variance, and some widths are out of reach.
+:math:`1/n - 1/N`, as long as predictions stay as good as they are. More labels make them better, so the
+number is rather too large than too small. For the population the rows were drawn from, even a label
+for every row leaves a variance, and some widths are out of reach.
 """
 
 from __future__ import annotations

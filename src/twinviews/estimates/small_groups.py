@@ -28,13 +28,19 @@ class BetweenGroups(NamedTuple):
     variance: float  # of that mean
 
 
-def compare_groups(residual: np.ndarray, group: np.ndarray, weight: np.ndarray) -> BetweenGroups:
-    """From residuals (n,) of labels in groups 0, 1, ..., by moments (DerSimonian and Laird 1986)."""
+def compare_groups(
+    residual: np.ndarray, group: np.ndarray, weight: np.ndarray, *, is_share: bool = False
+) -> BetweenGroups:
+    """From residuals (n,) of labels in groups 0, 1, ..., by moments (DerSimonian and Laird 1986).
+
+    Of 1 and 0, one label of either kind is added that nothing predicts.
+    """
     n = np.bincount(group)
     n_groups, total = int((n > 0).sum()), len(residual)
     means = np.bincount(group, residual) / np.maximum(n, 1)
-    off = np.square(residual - means[group]).sum()
-    within = float(off / (total - n_groups)) if total > n_groups else float(residual.var())
+    off = float(np.square(residual - means[group]).sum()) + is_share
+    free = total - n_groups + 2 * is_share
+    within = off / free if free > 0 else float(residual.var())
     share = weight / weight.sum()
     mean = float(share @ residual)
     between = 0.0
