@@ -23,7 +23,7 @@ from twinviews.estimates.interval_ends import mean_ends
 from twinviews.estimates.power_tuning import tuned_power
 from twinviews.estimates.quantity import PredictedLabels
 from twinviews.estimates.table_pass import GroupTotals, TableTotals, regressors
-from twinviews.estimates.told_estimate import AboutRows, Estimate, Interval, told
+from twinviews.estimates.told_estimate import AboutRows, ToldEstimate, ValueAndEnds, told
 from twinviews.tables import Block, Table
 
 
@@ -35,7 +35,7 @@ def coefficient_estimates(
     columns: Sequence[str],
     coverage: float,
     table: Table,
-) -> list[Estimate]:
+) -> list[ToldEstimate]:
     """The constant, then one for each column: linear for numbers, logistic for two classes."""
     (totals,) = found.groups.values()
     Z = found.labeled.columns
@@ -85,9 +85,9 @@ def coefficient_estimates(
     return told_rows
 
 
-def _interval(found: Coefficients, j: int, coverage: float) -> Interval:
+def _interval(found: Coefficients, j: int, coverage: float) -> ValueAndEnds:
     value, variance = float(found.beta[j]), float(found.variance[j, j])
-    return Interval(value, *mean_ends(value, variance, float(found.degrees[j]), coverage))
+    return ValueAndEnds(value, *mean_ends(value, variance, float(found.degrees[j]), coverage))
 
 
 def _of_others(

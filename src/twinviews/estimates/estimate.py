@@ -23,7 +23,7 @@ from twinviews.estimates.target_question import (
     Condition,
     TargetQuestion,
 )
-from twinviews.estimates.told_estimate import Estimate, Estimates
+from twinviews.estimates.told_estimate import Estimates, ToldEstimate
 
 What = Literal["mean", "total", "share", "quantile", "coefficients"]
 _WHATS = ("mean", "total", "share", "quantile", "coefficients")
@@ -50,7 +50,7 @@ def estimate(
     assume_random: bool = False,
     reading: Any = None,
 ) -> Estimates:
-    """Estimate a mean, total, share, quantile or coefficients over all rows, with intervals.
+    """ToldEstimate a mean, total, share, quantile or coefficients over all rows, with intervals.
 
     Labels are few and predictions are for all rows. The difference between both, on rows whose labels
     a fit has not seen, corrects the predictions and tells how far off they are: prediction-powered
@@ -102,7 +102,7 @@ def estimate(
     Returns
     -------
     Estimates
-        A sequence of :class:`Estimate` with ``estimate``, ``low`` and ``high``, the same of labels
+        A sequence of estimates, each with ``estimate``, ``low`` and ``high``, the same of labels
         alone, and ``more_labels``: how many more labels the rows without one count as.
         ``labels_for(half_width)`` says how many labels a narrower interval needs.
 
@@ -139,7 +139,7 @@ def estimate(
     regressors = tuple(columns or ())
     beside = RowColumns(tuple(names), regressors, weight, label_probability, strata)
     tables = open_rows(model, rows, y, targets, beside, reading)
-    found: list[Estimate] = []
+    found: list[ToldEstimate] = []
     notes: list[str] = []
     for number, (table, name) in enumerate(zip(tables, targets, strict=True)):
         predictions = CrossPredictions(model, number)

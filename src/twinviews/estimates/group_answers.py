@@ -36,7 +36,7 @@ from twinviews.estimates.small_groups import (
 )
 
 
-class Answer(NamedTuple):
+class MeanAnswer(NamedTuple):
     """A mean of a quantity, by predictions and by labels alone."""
 
     sample: LabeledSample
@@ -82,7 +82,7 @@ class Options(NamedTuple):
 
 def overall_answer(
     labels: PredictedLabels, groups: Sequence[SampledRows], quantity: Quantity, options: Options
-) -> Answer:
+) -> MeanAnswer:
     """Over the rows of all groups. Predictions count only where they make the variance smaller."""
     others = all_unlabeled_rows(groups, quantity, labels.fold_shares)
     sample = labeled_sample(labels, quantity).standing_for(others.weight)
@@ -92,7 +92,7 @@ def overall_answer(
     powered = difference_estimate(sample, others, power, **how)
     if powered.variance >= alone.variance:
         powered, power = alone, 0.0
-    return Answer(
+    return MeanAnswer(
         sample, others, powered, alone, power, quantity.is_share, population=options.population
     )
 
@@ -104,7 +104,7 @@ def group_answers(
     quantity: Quantity,
     power: float,
     options: Options,
-) -> list[Answer]:
+) -> list[MeanAnswer]:
     """In each group; ``group_of`` (n,) is that of each label, ``power`` that of all rows."""
     sample = labeled_sample(labels, quantity)
     v = sample.stands_for * sample.weight
@@ -134,7 +134,7 @@ def group_answers(
             how = {"population": options.population, "is_share": quantity.is_share}
             alone = difference_estimate(of_group, others, 0.0, **how)
         found.append(
-            Answer(
+            MeanAnswer(
                 of_group,
                 others,
                 powered,

@@ -11,7 +11,7 @@ import numpy as np
 from twinviews.estimates.cross_predictions import CrossPredictions
 from twinviews.estimates.difference_estimator import MeanEstimate
 from twinviews.estimates.group_answers import (
-    Answer,
+    MeanAnswer,
     Options,
     difference,
     group_answers,
@@ -28,7 +28,7 @@ from twinviews.estimates.quantity import (
     SampledRows,
 )
 from twinviews.estimates.table_pass import Group, GroupTotals, TableTotals
-from twinviews.estimates.told_estimate import AboutRows, Estimate, Interval, told
+from twinviews.estimates.told_estimate import AboutRows, ToldEstimate, ValueAndEnds, told
 
 # Rows without a label that all fits predict: of a table, and of one group.
 SAMPLE_ROWS, SAMPLE_OF_GROUP = 8000, 1000
@@ -78,7 +78,7 @@ class TargetQuestion:
         coverage: float,
         options: Options,
         versus: str | None,
-    ) -> list[Estimate]:
+    ) -> list[ToldEstimate]:
         """Means, totals and shares: of all rows, of each group, or differences between groups."""
         found = []
         for words, quantity in self._quantities(condition):
@@ -124,13 +124,13 @@ class TargetQuestion:
         self,
         words: str,
         group: Group | None,
-        answer: Answer,
+        answer: MeanAnswer,
         coverage: float,
         what: str,
         is_above: bool,
-    ) -> Estimate:
-        powered = Interval(answer.powered.value, *answer.ends(coverage))
-        alone = Interval(answer.alone.value, *answer.alone_ends(coverage))
+    ) -> ToldEstimate:
+        powered = ValueAndEnds(answer.powered.value, *answer.ends(coverage))
+        alone = ValueAndEnds(answer.alone.value, *answer.alone_ends(coverage))
         if is_above:
             powered, alone = powered.of_the_others(), alone.of_the_others()
         if what == "total":
@@ -145,8 +145,8 @@ class TargetQuestion:
         )
 
     def _differences(
-        self, words: str, answers: Sequence[Answer], coverage: float, versus: str, is_above: bool
-    ) -> list[Estimate]:
+        self, words: str, answers: Sequence[MeanAnswer], coverage: float, versus: str, is_above: bool
+    ) -> list[ToldEstimate]:
         """Between each group and the one that ``versus`` names."""
         names = [group[0] for group in self.groups]
         if versus not in names:
@@ -174,7 +174,7 @@ class TargetQuestion:
             )
         return found
 
-    def quantiles(self, q: float, coverage: float, options: Options) -> list[Estimate]:
+    def quantiles(self, q: float, coverage: float, options: Options) -> list[ToldEstimate]:
         """Of all rows, or of each group that has labels enough."""
         if not self.by:
             return [self._quantile(q, None, self.labels, self.rows, coverage, options)]
@@ -195,7 +195,7 @@ class TargetQuestion:
         rows: Sequence[SampledRows],
         coverage: float,
         options: Options,
-    ) -> Estimate:
+    ) -> ToldEstimate:
         assert self.grid is not None, "numbers only"
         values, ties = thresholds(labels.y, q), has_ties(labels.y)
         answers = [
@@ -203,7 +203,7 @@ class TargetQuestion:
             for value in values
         ]
         powered, alone = (
-            Interval(*quantile_and_ends(values, shares, q, coverage, ties=ties))
+            ValueAndEnds(*quantile_and_ends(values, shares, q, coverage, ties=ties))
             for shares in ([one.powered for one in answers], [one.alone for one in answers])
         )
         middle = answers[int(np.abs(values - powered.value).argmin())]
@@ -216,8 +216,8 @@ class TargetQuestion:
         )
 
 
-def _interval(found: MeanEstimate, coverage: float) -> Interval:
-    return Interval(found.value, *mean_ends(found.value, found.variance, found.degrees, coverage))
+def _interval(found: MeanEstimate, coverage: float) -> ValueAndEnds:
+    return ValueAndEnds(found.value, *mean_ends(found.value, found.variance, found.degrees, coverage))
 
 
 def _plain(label: Any) -> str:

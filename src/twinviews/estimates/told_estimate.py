@@ -12,7 +12,7 @@ from twinviews.estimates.more_labels import labels_needed
 
 
 @dataclass(frozen=True)
-class Estimate:
+class ToldEstimate:
     """One number about all rows, or those of a group, with its interval."""
 
     target: str
@@ -92,21 +92,21 @@ class Estimate:
         }
 
 
-class Interval(NamedTuple):
+class ValueAndEnds(NamedTuple):
     """An estimate and the ends of its interval."""
 
     value: float
     low: float
     high: float
 
-    def times(self, factor: float) -> Interval:
+    def times(self, factor: float) -> ValueAndEnds:
         """In another unit; a negative factor swaps the ends."""
         low, high = sorted((factor * self.low, factor * self.high))
-        return Interval(factor * self.value, low, high)
+        return ValueAndEnds(factor * self.value, low, high)
 
-    def of_the_others(self) -> Interval:
+    def of_the_others(self) -> ValueAndEnds:
         """Of a share: that of all other rows."""
-        return Interval(1 - self.value, 1 - self.high, 1 - self.low)
+        return ValueAndEnds(1 - self.value, 1 - self.high, 1 - self.low)
 
 
 class AboutRows(NamedTuple):
@@ -121,15 +121,15 @@ class AboutRows(NamedTuple):
 
 def told(
     about: AboutRows,
-    powered: Interval,
-    alone: Interval,
+    powered: ValueAndEnds,
+    alone: ValueAndEnds,
     *,
     labels_worth: float,
     power: float,
     is_shrunk: bool = False,
-) -> Estimate:
+) -> ToldEstimate:
     """An estimate beside that of the labels alone."""
-    return Estimate(
+    return ToldEstimate(
         about.target,
         about.what,
         about.group,
@@ -154,17 +154,17 @@ class Estimates:
     ``words()`` says them in sentences, ``as_dicts()`` gives plain values and ``as_columns()`` a table.
     """
 
-    rows: tuple[Estimate, ...]
+    rows: tuple[ToldEstimate, ...]
     coverage: float
     notes: tuple[str, ...] = field(default=())  # what a reader should know about the labels
 
-    def __iter__(self) -> Iterator[Estimate]:
+    def __iter__(self) -> Iterator[ToldEstimate]:
         return iter(self.rows)
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, place: int) -> Estimate:
+    def __getitem__(self, place: int) -> ToldEstimate:
         return self.rows[place]
 
     def words(self) -> str:

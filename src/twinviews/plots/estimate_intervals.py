@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from twinviews.estimates.told_estimate import Estimate, Estimates
+from twinviews.estimates.told_estimate import Estimates, ToldEstimate
 from twinviews.plots.style import BLUE, GREY, Display, legend_above
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class EstimateDisplay(Display):
         legend_above(ax, title=name)
 
 
-def _line(row: Estimate, rows: list[Estimate]) -> str:
+def _line(row: ToldEstimate, rows: list[ToldEstimate]) -> str:
     """What tells a line from the others."""
     parts = [*row.group.values()]
     if len({one.what for one in rows}) > 1:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -17,7 +17,7 @@ from twinviews.cli.actions.fit_model import (
     questions_of_the_fit,
 )
 from twinviews.cli.errors import say
-from twinviews.estimates.told_estimate import Estimate, Estimates
+from twinviews.estimates.told_estimate import Estimates, ToldEstimate
 from twinviews.reading import Reading, ReadingOptions, columnar_copy, read, write
 from twinviews.tables.arrow import check_columns
 
@@ -32,6 +32,13 @@ def estimate_rows(
     model: Path | None,
     labels: Path | None,
     task: Task | None,
+    weight: str | None,
+    label_probability: str | None,
+    strata: str | None,
+    half_width: float | None,
+    output: str | None,
+    picture: Path | None,
+    seed: int,
     what: str | None,
     by: Sequence[str],
     above: float | None,
@@ -41,14 +48,7 @@ def estimate_rows(
     versus: str | None,
     coverage: float,
     population: bool,
-    weight: str | None,
-    label_probability: str | None,
-    strata: str | None,
     assume_random: bool,
-    half_width: float | None,
-    output: str | None,
-    picture: Path | None,
-    seed: int,
     **reading: Any,
 ) -> dict[str, Any]:
     """Read, fit unless there is a model, estimate, and say so; for machines, too."""
@@ -59,47 +59,63 @@ def estimate_rows(
     options = ReadingOptions(**reading)
     found = read(table, options)
     say(str(found))
+    question = _Question(what, by, above, below, quantile, columns, versus)
+    asked: dict[str, Any] = question.asked() | {
+        "coverage": coverage,
+        "population": population,
+        "assume_random": assume_random,
+    }
     design = {"weight": weight, "label_probability": label_probability, "strata": strata}
-    beside = [name for name in (*design.values(), *by, *(columns or ())) if name is not None]
-    told: list[Estimate] = []
-    notes: list[str] = []
+    parts = []
     for target in targets:
-        how = dict(design)
-        rows = found
+        rows, how = found, dict(design)
         if labels is not None:
             labeled = labels_of_the_page(found, labels, target)
             rows, task = labeled.reading, task or labeled.target.task
             how["label_probability"] = labeled.probability
         rows = columnar_copy(rows)
-        check_columns([target, *beside], rows.dataset.schema.names)
-        others = [name for name in targets if name != target]
+        check_columns([target, *question.names(how)], rows.dataset.schema.names)
+        apart = [name for name in targets if name != target] + [weight]
         fitted = (
-            _fitted(rows, target, task, [*others, weight], how, seed, options)
+            _fitted(rows, target, task, apart, how, seed, options)
             if model is None
             else load_model(model)
         )
         with rows.plain_errors():
-            part = estimate(
-                fitted,
-                rows,
-                target=target,
-                what=what,  # type: ignore[arg-type]
-                by=list(by) or None,
-                above=above,
-                below=below,
-                quantile=quantile,
-                columns=columns,
-                versus=versus,
-                coverage=coverage,
-                population=population,
-                assume_random=assume_random,
-                weight=how["weight"],
-                strata=how["strata"],
-                label_probability=how["label_probability"],
-            )
-        told += part
-        notes += [note for note in part.notes if note not in notes]
-    estimates = Estimates(tuple(told), coverage, tuple(notes))
+            parts.append(estimate(fitted, rows, target=target, **(asked | how)))
+    return _tell(_together(parts, coverage), half_width, output, picture)
+
+
+class _Question(NamedTuple):
+    """What is asked about a target."""
+
+    what: str | None
+    by: Sequence[str]
+    above: float | None
+    below: float | None
+    quantile: float
+    columns: Sequence[str] | None
+    versus: str | None
+
+    def names(self, how: Mapping[str, str | None]) -> list[str]:
+        """Of columns that must be in the table."""
+        named = (*how.values(), *self.by, *(self.columns or ()))
+        return [name for name in named if name is not None]
+
+    def asked(self) -> dict[str, Any]:
+        return {**self._asdict(), "by": list(self.by) or None}
+
+
+def _together(parts: Sequence[Estimates], coverage: float) -> Estimates:
+    """Estimates of several targets as one."""
+    notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
+    return Estimates(tuple(row for part in parts for row in part), coverage, notes)
+
+
+def _tell(
+    estimates: Estimates, half_width: float | None, output: str | None, picture: Path | None
+) -> dict[str, Any]:
+    """Say the estimates and write them; plain values come back."""
     for line in [*lines_of(estimates), *plan_lines(estimates, half_width)]:
         say(line)
     if output is not None:
@@ -114,7 +130,7 @@ def estimate_rows(
     if half_width is not None:
         for row, fact in zip(estimates, facts, strict=True):
             fact["labels_for_half_width"] = row.labels_for(half_width)
-    return {"coverage": coverage, "notes": notes, "estimates": facts}
+    return {"coverage": estimates.coverage, "notes": list(estimates.notes), "estimates": facts}
 
 
 def _fitted(
@@ -179,7 +195,7 @@ def plan_lines(estimates: Estimates, half_width: float | None) -> list[str]:
     return [*lines, f"Draw the rows to label at random {where}."]
 
 
-def _cells(row: Estimate) -> list[str]:
+def _cells(row: ToldEstimate) -> list[str]:
     value, low, high, alone_low, alone_high = row.texts()
     name = ", ".join([row.title(), *row.group.values()])
     star = "*" if row.is_shrunk else ""
