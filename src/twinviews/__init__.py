@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from twinviews.active.suggestion import suggest as suggest
     from twinviews.data_checks.data_finding import DataWarning as DataWarning
     from twinviews.data_checks.outside_sentences import OutsideWarning as OutsideWarning
+    from twinviews.estimates.estimate import estimate as estimate
     from twinviews.estimators.exact_sssl import ExactSSSLClassifier as ExactSSSLClassifier
     from twinviews.estimators.exact_sssl import ExactSSSLRegressor as ExactSSSLRegressor
     from twinviews.estimators.krr import KRRClassifier as KRRClassifier
@@ -60,6 +61,7 @@ _HOMES = {
     "suggest": "twinviews.active.suggestion",
     "label_probabilities": "twinviews.active.label_sampling",
     "forecast_error": "twinviews.active.error_forecast",
+    "estimate": "twinviews.estimates.estimate",
     "save_model": "twinviews.model_files.files",
     "load_model": "twinviews.model_files.files",
     "inspect_model": "twinviews.model_files.files",

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from conftest import CLASSIFIERS, REGRESSORS, make
 from local_spark import local_spark
-from twinviews import XNVClassifier, XNVRegressor, suggest
+from twinviews import XNVClassifier, XNVRegressor, estimate, suggest
 from twinviews.method.moments import Moments
 from twinviews.passes.first_pass import FirstPass
 
@@ -487,6 +487,19 @@ def test_spark(spark, arrow, frame, expected):
 def test_a_spark_frame_without_its_unlabeled_rows(spark, mixed):
     table = pa.Table.from_pandas(mixed.sort_values("y"), preserve_index=False)
     assert_left_out(spark.createDataFrame(table).repartition(5), mixed)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_spark_estimates_what_memory_does(spark, arrow, frame):
+    some = arrow.slice(0, 600)
+    model = XNVRegressor(random_state=0).fit_table(some, target="y", columns=NAMES)
+    rows = spark.createDataFrame(some).repartition(3)
+    for question in ({"by": "kind"}, {"what": "quantile"}):
+        memory = estimate(model, some, target="y", **question)
+        found = estimate(model, rows, target="y", **question)
+        for one, other in zip(found, memory, strict=True):
+            assert one.words(0.95) == other.words(0.95)
+            assert_allclose([one.low, one.high], [other.low, other.high], rtol=1e-8)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from twinviews.cli.commands import demo, fit, inspect, label, predict
+from twinviews.cli.commands import demo, estimate, fit, inspect, label, predict
 from twinviews.cli.errors import NOT_INSTALLED, failure, plain_errors, until_unread
 
 _EPILOG = """
@@ -16,6 +16,7 @@ _EPILOG = """
 From a table to predictions:
   twinviews fit prices.csv --target price -o prices.twinviews --report prices.html
   twinviews predict prices.twinviews more.csv -o predicted.csv
+  twinviews estimate prices.csv --target price --by district
 
 \b
 Exit codes: 0 done; 1 a bug of ours; 2 wrong usage of the command; 3 a table or model
@@ -86,5 +87,5 @@ def main() -> None:
     """Predictions from a table with few labels and many unlabeled rows."""
 
 
-for _command in (fit, predict, inspect, label, demo):
+for _command in (fit, predict, estimate, inspect, label, demo):
     main.add_command(_command)

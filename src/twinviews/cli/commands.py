@@ -220,6 +220,121 @@ def predict(as_json: bool, **options: Any) -> None:
         _print_json(done)
 
 
+@click.command(
+    name="estimate",
+    short_help="A mean, total or share of all rows, with an interval.",
+    epilog="""
+\b
+Examples:
+  twinviews estimate prices.csv --target price
+  twinviews estimate prices.csv --target price --what quantile --by district --picture prices.png
+  twinviews estimate patients.csv --target result --by clinic --versus Bergen
+  twinviews estimate patients.csv --target days --above 30 -o long_stays.csv
+""",
+)
+@click.argument("table")
+@click.option(
+    "--target",
+    "targets",
+    multiple=True,
+    required=True,
+    metavar="COLUMN",
+    help="Column to estimate, blank where unknown; repeatable.",
+)
+@click.option(
+    "--what",
+    type=click.Choice(["mean", "total", "share", "quantile", "coefficients"]),
+    help="By default the mean of numbers, and the share of each class.",
+)
+@click.option("--by", multiple=True, metavar="COLUMN", help="For each of its values; repeatable.")
+@click.option("--versus", metavar="VALUE", help="Differences from this value of --by.")
+@click.option("--above", type=float, metavar="NUMBER", help="The share of rows above it.")
+@click.option("--below", type=float, metavar="NUMBER", help="The share of rows of at most that.")
+@click.option(
+    "--quantile",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.5,
+    show_default=True,
+    help="Which quantile; 0.5 is the median.",
+)
+@click.option(
+    "--columns",
+    metavar="COLUMNS",
+    callback=_words,
+    help="For coefficients: columns of numbers to regress on, separated by commas.",
+)
+@click.option(
+    "--coverage",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Coverage of the intervals.",
+)
+@click.option(
+    "--population",
+    is_flag=True,
+    help="For the population that the rows were drawn from, instead of these rows.",
+)
+@click.option("--weight", metavar="COLUMN", help="Weights of the rows.")
+@click.option(
+    "--strata",
+    metavar="COLUMN",
+    help="Within each of its values, rows were chosen at random for a label.",
+)
+@click.option(
+    "--label-probability",
+    metavar="COLUMN",
+    help="With what probability a labeled row was given a label: a number above 0, at most 1.",
+)
+@click.option(
+    "--labels",
+    type=_FILE,
+    metavar="FILE",
+    help="Labels from the page, as `twinviews label` keeps them: TABLE.labels.sqlite.",
+)
+@click.option(
+    "--assume-random",
+    is_flag=True,
+    help="Take labels for a random sample even if they do not look like one.",
+)
+@click.option(
+    "--half-width",
+    type=click.FloatRange(0, min_open=True),
+    metavar="NUMBER",
+    help="Also say how many labels an interval of plus or minus this needs.",
+)
+@click.option(
+    "--model", type=_FILE, metavar="MODEL", help="A model of these labels; else one is fitted."
+)
+@click.option("--task", type=_TASK, help="Numbers or classes; by default found out from the column.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Also write a table, by its ending: .csv, .tsv, .parquet, .arrow, .jsonl, .xlsx; - is CSV.",
+)
+@click.option(
+    "--picture", type=_FILE, metavar="FILE", help="Also draw the intervals: .png, .svg or .pdf."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
+@click.option("--json", "as_json", is_flag=True, help="Print the estimates as JSON.")
+@_reads_a_table
+def estimate(as_json: bool, **options: Any) -> None:
+    """Estimate a mean, total, share, quantile or coefficients of a column over all rows of TABLE.
+
+    Few rows have a value in the column, the others have a prediction. Together they give a narrower
+    interval than the values alone, and it holds however good the predictions are, if the rows with a
+    value are a random sample or it is known how they were chosen.
+    """
+    if as_json and options["output"] == "-":
+        raise click.UsageError("--json and -o - both mean standard output: name a file.")
+    from twinviews.cli.actions.estimate_rows import estimate_rows
+
+    done = estimate_rows(**options)
+    if as_json:
+        _print_json(done)
+
+
 @click.command(short_help="Show what is in a model file.")
 @click.argument("model", type=_FILE)
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")

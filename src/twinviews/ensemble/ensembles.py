@@ -150,12 +150,25 @@ class ClassificationEnsemble(Ensemble):
     blend: Annotated[ClassBlend, "j"]
     # Decision values of labeled rows by the fits, and the blend, without their fold.
     held_out: Annotated[np.ndarray, "m t"]
+    # The fold of each labeled row, and the blend of the labels outside it; None in older files.
+    fold_of: Annotated[np.ndarray, "m", "int64", "< f"] | None = None
+    fold_blends: Annotated[tuple[Annotated[ClassBlend, "j"], ...], "f"] | None = None
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         """(rows, t) log-odds for two classes, log-probabilities for more."""
         on = self._scaled(X)
         decisions = np.array([two_sided(member.fit(on[member.scale])) for member in self.members])
         return as_decision(class_log_mixture(decisions, self.blend))
+
+    def without_folds(self, X: np.ndarray) -> np.ndarray:
+        """(rows, folds, K) probabilities by the ensemble without that fold."""
+        assert self.fold_blends is not None, "not from an older file"
+        on = self._scaled(X)
+        found = []
+        for fold, blend in enumerate(self.fold_blends):
+            fits = [member.folds[fold](on[member.scale]) for member in self.members]
+            found.append(np.exp(class_log_mixture(np.array([two_sided(fit) for fit in fits]), blend)))
+        return np.stack(found, axis=1)
 
 
 def as_decision(log_p: np.ndarray) -> np.ndarray:
@@ -258,7 +271,7 @@ def _weighted(
     squares = np.einsum("mj,jm->m", fold_weights[fold_of], np.square(held_out[kept] - mean))
     return RegressionEnsemble(
         _stored_scales(context),
-        _members(made, weights, context, keep_folds=True),
+        _members(made, weights, context),
         bounds=bounds,
         held_out=mean[:, None],
         held_out_spread=np.sqrt(squares),
@@ -308,21 +321,31 @@ def _of_classes(
     held_out, share = two_sided(made.held_out), class_shares(labeled.Y)
     blend = blend_classes(held_out, share, choosing)
     # The blend fits every label, so each fold is judged by the blend of the labels outside it.
-    log_p = np.empty_like(share)
+    log_p, without = np.empty_like(share), []
     for fold, (rows, weight) in enumerate(judging.outside(everything)):
-        without = blend_classes(held_out[:, rows], share[rows], weight)
-        log_p[fold_of == fold] = class_log_mixture(held_out[:, fold_of == fold], without)
+        without.append(blend_classes(held_out[:, rows], share[rows], weight))
+        log_p[fold_of == fold] = class_log_mixture(held_out[:, fold_of == fold], without[-1])
     kept = np.flatnonzero(blend.weights > 0)
-    blend = ClassBlend(blend.weights[kept], blend.sureness[kept], blend.temper)
+    blend = _blend_of(blend, kept)
     all_weights = np.zeros(len(made.names))
     all_weights[kept] = blend.weights
     return ClassificationEnsemble(
         _stored_scales(context),
-        _members(made, all_weights, context, keep_folds=False),
+        _members(made, all_weights, context),
         blend=blend,
         held_out=as_decision(log_p),
+        fold_of=fold_of,
+        fold_blends=tuple(_blend_of(one, kept) for one in without),
         unvaried=unvaried_columns(labeled.X),
     )
+
+
+def _blend_of(blend: ClassBlend, kept: np.ndarray) -> ClassBlend:
+    """The blend of some members alone."""
+    weights = blend.weights[kept]
+    if not weights.any():
+        weights = np.ones(len(kept))
+    return ClassBlend(weights / weights.sum(), blend.sureness[kept], blend.temper)
 
 
 def _as_labeled_rows_are(context: MemberContext, labeled: Labeled) -> MemberContext:
@@ -346,13 +369,11 @@ def _cross_fit(
     return cross_fit(specs, on, unlabeled, fold_of, learned, bounds, n_threads, progress=progress)
 
 
-def _members(
-    made: CrossFit, weights: np.ndarray, context: MemberContext, *, keep_folds: bool
-) -> tuple[Member, ...]:
+def _members(made: CrossFit, weights: np.ndarray, context: MemberContext) -> tuple[Member, ...]:
     found = []
     for j in np.flatnonzero(weights > 0):
         name, scale, fit = made.names[j], made.scales[j], made.full[j]
-        folds = [fold[j] for fold in made.folds] if keep_folds else []
+        folds = [fold[j] for fold in made.folds]
         leading = context.scales[scale]
         if isinstance(leading, LeadingDirections):
             name, scale, fit = f"{name}, {scale}", STANDARD, OnDirections(leading, fit)

@@ -2,6 +2,7 @@
 
 from twinviews.plots.correlation_spectrum import CorrelationSpectrumDisplay
 from twinviews.plots.error_curves import LabelCurveDisplay, UnlabeledCurveDisplay
+from twinviews.plots.estimate_intervals import EstimateDisplay
 from twinviews.plots.interval import IntervalDisplay
 from twinviews.plots.method_comparison import MethodComparisonDisplay
 from twinviews.plots.reliability import ReliabilityDisplay
@@ -13,4 +14,5 @@ __all__ = [  # in the order a user meets them
     "UnlabeledCurveDisplay",
     "CorrelationSpectrumDisplay",
     "MethodComparisonDisplay",
+    "EstimateDisplay",
 ]

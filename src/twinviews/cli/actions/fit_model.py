@@ -50,7 +50,7 @@ def fit_model(
     options = ReadingOptions(**reading)
     found = read(table, options)
     say(str(found))
-    labeled = None if labels is None else _labels_of_the_page(found, labels, target)
+    labeled = None if labels is None else labels_of_the_page(found, labels, target)
     if labeled is None:
         _mention_labels(table)
         found = columnar_copy(found)  # the target, the columns, landmarks and moments: four passes
@@ -72,11 +72,11 @@ def fit_model(
         say(str(other))
     say(goal.words(found_out=task is None))
     _ask(goal.questions(), task_is_given=task is not None)
-    columns = _columns_to_use(found, [target, label_probability], options.kinds)
-    with found.plain_errors(), _questions_of_the_fit() as questions:
+    columns = columns_to_use(found, [target, label_probability], options.kinds)
+    with found.plain_errors(), questions_of_the_fit() as questions:
         how = {"strata": strata, "label_probability": label_probability}
         rows = {"columns": columns, "unlabeled": more or None, "without_unlabeled": without_unlabeled}
-        model = _estimator(goal.task, quick, seed, class_weight)
+        model = estimator_for(goal.task, seed, quick=quick, class_weight=class_weight)
         model.fit_table(found, target=target, encode=True, reading=options, **rows, **how)
     _ask(questions)
     if without_unlabeled:
@@ -118,7 +118,7 @@ def _ask(questions: Sequence[Finding], *, task_is_given: bool = True) -> None:
 
 
 @contextmanager
-def _questions_of_the_fit() -> Iterator[list[Finding]]:
+def questions_of_the_fit() -> Iterator[list[Finding]]:
     """What only a fit can ask; about labels as they are, the command has asked already."""
     found: list[Finding] = []
     show = warnings.showwarning
@@ -163,7 +163,10 @@ def columns_of(model: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _estimator(task: Task, quick: bool, seed: int, class_weight: str | None) -> Any:
+def estimator_for(
+    task: Task, seed: int, *, quick: bool = False, class_weight: str | None = None
+) -> Any:
+    """The estimator of the command line, not fitted yet."""
     kind = XNVRegressor if task == "regression" else XNVClassifier
     options: dict[str, Any] = {"members": None, "scale": "standard"} if quick else {}
     if class_weight is not None:
@@ -204,7 +207,7 @@ def _tell(model: Any, goal: Target) -> ToldError:
     return told
 
 
-def _labels_of_the_page(found: Reading, labels: Path, target: str) -> LabeledTable:
+def labels_of_the_page(found: Reading, labels: Path, target: str) -> LabeledTable:
     labeled = with_labels(found, labels, target)
     say(f"{labels}: {labeled.words()}")
     return labeled
@@ -227,7 +230,7 @@ def _mention_labels(table: str) -> None:
         say(f"Labels of the page are beside the table and not used here; --labels {file} uses them.")
 
 
-def _columns_to_use(found: Reading, apart: Sequence[str | None], kinds: Mapping[str, str]) -> list[str]:
+def columns_to_use(found: Reading, apart: Sequence[str | None], kinds: Mapping[str, str]) -> list[str]:
     """All but these; predictions of an earlier run would be learned from as if they were facts."""
     names = [name for name in found.dataset.schema.names if name not in apart]
     earlier = [name for name in names if _is_prediction(name) and name not in kinds]

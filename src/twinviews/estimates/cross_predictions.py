@@ -1,0 +1,103 @@
+"""What a fitted model predicts for one target, by the fit on all labels and by those without a fold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from twinviews.ensemble.ensembles import ClassificationEnsemble, RegressionEnsemble
+from twinviews.estimators._ensemble import dense, labels_of
+from twinviews.estimators._table_methods import numbers_of
+from twinviews.method.labeled_problem import LabeledProblem
+from twinviews.method.landmarks import row_priorities
+from twinviews.method.uncertainty import class_log_probabilities
+
+
+@dataclass(frozen=True)
+class CrossPredictions:
+    """One target of a model. Values are numbers (rows, 1) or probabilities of classes (rows, K)."""
+
+    model: Any
+    target: int = 0
+
+    @property
+    def is_classification(self) -> bool:
+        return is_classifier(self.model)
+
+    @property
+    def ensemble(self) -> RegressionEnsemble | ClassificationEnsemble:
+        found: RegressionEnsemble | ClassificationEnsemble = self.model._ensembles[self.target]
+        return found
+
+    @property
+    def problem(self) -> LabeledProblem:
+        """The distinct labeled rows of the target."""
+        return labels_of(self.ensemble, self.model._solution.problem_of(self._column)[0])
+
+    @property
+    def _column(self) -> int:
+        return 0 if self.is_classification else self.target
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Between which predicted numbers are."""
+        assert isinstance(self.ensemble, RegressionEnsemble), "classes have none"
+        return self.ensemble.bounds
+
+    @cached_property
+    def keys(self) -> np.ndarray:
+        """(m,) hashes by which the labeled rows of the fit are found again."""
+        return row_priorities(dense(self.problem.X), seed=0)
+
+    @property
+    def fold_of(self) -> np.ndarray:
+        """(m,) the fold of each labeled row of the fit."""
+        assert self.ensemble.fold_of is not None, "checked before"
+        return self.ensemble.fold_of
+
+    def scaled(self, rows: Any) -> np.ndarray:
+        """Rows of a record batch, or numbers that are scaled already."""
+        if hasattr(rows, "schema"):
+            return dense(self.model._scaled(numbers_of(self.model, rows)))
+        return dense(rows)
+
+    def shipped(self, X: np.ndarray) -> np.ndarray:
+        """(rows, 1 or K) by the fit on all labels."""
+        decision = self.ensemble(X)
+        if not self.is_classification:
+            return decision
+        return np.exp(class_log_probabilities(decision, self.model._scale))
+
+    def without_folds(self, X: np.ndarray) -> np.ndarray:
+        """(rows, folds, 1 or K) by the fit without each fold."""
+        if isinstance(self.ensemble, RegressionEnsemble):
+            return self.ensemble.without_folds(X)[0][:, :, None]
+        return self.ensemble.without_folds(X)
+
+    def at_labeled(self) -> tuple[np.ndarray, np.ndarray]:
+        """(m, folds, 1 or K) and (m, 1 or K) at the labeled rows of the fit."""
+        X = dense(self.problem.X)
+        return self.without_folds(X), self.shipped(X)
+
+    def labels_of_fit(self) -> np.ndarray:
+        """(m,) numbers that the fit was given."""
+        problem = self.problem
+        return np.asarray(problem.Y[:, np.flatnonzero(problem.targets == self.target)[0]])
+
+
+def refuse_without_folds(model: Any) -> None:
+    """Only an ensemble whose file has the fits without a fold can be used."""
+    if model._ensembles is None:
+        raise ValueError(
+            "This model has no ensemble, whose fits without some labels an estimate is made of. Fit an "
+            'XNVRegressor or XNVClassifier with members="auto", the default, and at least 5 labels.'
+        )
+    if any(one.fold_of is None or not one.members[0].folds for one in model._ensembles):
+        raise ValueError(
+            "This model comes from a file of an earlier version, which has no fits without a fold of "
+            "the labels. Fit it again."
+        )

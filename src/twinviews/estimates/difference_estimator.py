@@ -1,0 +1,231 @@
+r"""The mean of a quantity over all rows, from labels of some and predictions of all.
+
+A label i stands for :math:`a_i` rows without one: all for the same number where labels are a random
+sample, and for :math:`(1 - p_i) / p_i` where a row was given a label with probability :math:`p_i`. With
+weights :math:`w_i` of the rows, :math:`\sum a_i w_i` is brought to the weight :math:`W_U` of the rows
+without a label. Their mean is estimated by predictions and the mean residual,
+
+.. math:: \hat\theta_U = \lambda \bar f_U + \frac{1}{W_U} \sum_i a_i w_i (y_i - \lambda f_i),
+
+where :math:`f_i` is the prediction of a labeled row by the fit without its fold, and :math:`\bar f_U`
+averages those very fits over the rows without a label (cross-prediction, Zrnic and Candes 2024).
+Labels are known and not estimated, so :math:`\hat\theta = (\sum w_i y_i + W_U \hat\theta_U) / W`. Its
+error is that of the total of the residuals r, whose variance is (Horvitz and Thompson 1952)
+
+.. math:: W^2 V = \sum_i a_i (1 + a_i) w_i^2 (r_i - \bar r)^2 .
+
+For a random sample of n out of N rows this is :math:`(1 - n/N) S_r^2 / n`. With :math:`\lambda = 0` it
+is the mean of the labels alone. For the population that the rows were drawn from,
+:math:`S_y^2 \sum w^2 / W^2` is added.
+
+V holds for given fits. Fits depend on labels, too: without the labels of fold k, predictions move by
+different amounts at labeled rows and at others, and what does not cancel is the jackknife's variance
+of :math:`\bar f_U^{-k} - \bar f_L^{-k}`, which is added. In trials, intervals without it were too
+narrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+
+class LabeledSample(NamedTuple):
+    """Labeled rows: a quantity, its prediction without them, and the rows that each stands for."""
+
+    y: np.ndarray  # (n,)
+    predicted: np.ndarray  # (n,) by the fit without the fold of the row
+    stands_for: np.ndarray  # (n,) a: rows without a label, those of equal weight
+    weight: np.ndarray  # (n,) w
+    fold: np.ndarray  # (n,)
+    stratum: np.ndarray | None = None  # (n,) codes: labels were given at random within each
+    # (n, folds) predictions by the fits without each fold, less those of the fit on all labels.
+    moved: np.ndarray | None = None
+
+    def take(self, some: np.ndarray) -> LabeledSample:
+        return LabeledSample(
+            self.y[some],
+            self.predicted[some],
+            self.stands_for[some],
+            self.weight[some],
+            self.fold[some],
+            None if self.stratum is None else self.stratum[some],
+            None if self.moved is None else self.moved[some],
+        )
+
+    def standing_for(self, weight: float) -> LabeledSample:
+        """The same, with the rows that they stand for brought to this weight."""
+        total = float(self.stands_for @ self.weight)
+        return self._replace(stands_for=self.stands_for * (weight / total)) if total > 0 else self
+
+    @property
+    def factor(self) -> np.ndarray:
+        """(n,) what the squares of residuals are multiplied by."""
+        return self.stands_for * (1 + self.stands_for) * np.square(self.weight)
+
+    @property
+    def n_effective(self) -> float:
+        """Labels of equal factor that tell as much about a variance."""
+        factor = self.factor
+        total = float(np.square(factor).sum())
+        return float(factor.sum() ** 2 / total) if total > 0 else float(len(factor))
+
+
+class UnlabeledRows(NamedTuple):
+    """Rows without a label: their weight, and the mean of predictions over them."""
+
+    weight: float
+    squares: float  # sum of squared weights
+    mean: float  # of the fits without a fold, averaged over the folds
+    variance: float = 0.0  # of that mean, where it is known for a sample of the rows only
+    # (folds,) the mean by the fit without each fold.
+    fold_means: np.ndarray | None = None
+
+
+class MeanEstimate(NamedTuple):
+    value: float
+    variance: float
+    degrees: float  # of freedom, of the variance
+    weight: float  # of all rows: the total is the mean times this
+
+
+def difference_estimate(
+    labeled: LabeledSample,
+    others: UnlabeledRows,
+    power: float,
+    *,
+    population: bool = False,
+    is_share: bool = False,
+) -> MeanEstimate:
+    """The mean over all rows, with predictions multiplied by ``power``.
+
+    With ``is_share`` the quantity is 1 or 0, and predictions are probabilities.
+    """
+    labeled = labeled.standing_for(others.weight)
+    known = float(labeled.weight.sum())
+    total = known + others.weight
+    residual = labeled.y - power * labeled.predicted
+    v = labeled.stands_for * labeled.weight
+    correction = float(v @ residual) / others.weight if others.weight > 0 else 0.0
+    of_others = power * others.mean + correction
+    value = (float(labeled.weight @ labeled.y) + others.weight * of_others) / total
+    spread = labeled.factor @ np.square(centred(labeled, residual))
+    if is_share:
+        spread = with_added_errors(float(spread), labeled)
+    fits, n_folds = fits_variance(labeled, others)
+    of_fits = (power * others.weight) ** 2 * fits
+    degrees = satterthwaite([float(spread), of_fits], [labeled.n_effective - 1, n_folds - 1])
+    variance = float(spread) + of_fits + (power * others.weight) ** 2 * others.variance
+    variance /= total**2
+    if population:
+        squares = float(np.square(labeled.weight).sum()) + others.squares
+        variance += population_variance(labeled, is_share=is_share) * squares / total**2
+    return MeanEstimate(value, variance, degrees, total)
+
+
+def satterthwaite(variances: Sequence[float], degrees: Sequence[float]) -> float:
+    """Degrees of freedom of a sum of independent variances."""
+    used = [(one, of) for one, of in zip(variances, degrees, strict=True) if one > 0]
+    if not used or min(of for _, of in used) <= 0:
+        return max(degrees[0], 0.0) if len(used) <= 1 else 0.0
+    return sum(one for one, _ in used) ** 2 / sum(one**2 / of for one, of in used)
+
+
+def fits_variance(labeled: LabeledSample, others: UnlabeledRows) -> tuple[float, int]:
+    """The jackknife's variance, over folds, of what predictions move by at other rows and at labels.
+
+    The number of folds comes with it.
+    """
+    if labeled.moved is None or others.fold_means is None:
+        return 0.0, 0
+    v = labeled.stands_for * labeled.weight
+    effects = []
+    for fold in np.unique(labeled.fold):
+        outside = labeled.fold != fold
+        if v[outside].any():
+            at_labels = float(v[outside] @ labeled.moved[outside, fold]) / float(v[outside].sum())
+            effects.append(others.fold_means[fold] - at_labels)
+    K = len(effects)
+    if K < 2:
+        return 0.0, K
+    return (K - 1) / K * float(np.square(effects - np.mean(effects)).sum()), K
+
+
+# Labels of either kind that are added where a variance of 0 and 1 is estimated.
+_ADDED = 1
+
+
+def with_added_errors(spread: float, labeled: LabeledSample) -> float:
+    """The sum of squares as if there were one more label of either kind that nothing predicts.
+
+    Labels that are all alike, or all predicted well, do not imply that no row differs (as Agresti and
+    Coull 1998, who add two).
+    """
+    n = len(labeled.y)
+    p = added_share(labeled)
+    added = _ADDED * (np.square(1 - p) + np.square(p)) * float(labeled.factor.mean())
+    return (spread + added) * n / (n + 2 * _ADDED)
+
+
+def added_share(labeled: LabeledSample) -> float:
+    """The share among the labels and those added."""
+    share = labeled.weight / labeled.weight.sum()
+    n = len(labeled.y)
+    return (n * float(share @ labeled.y) + _ADDED) / (n + 2 * _ADDED)
+
+
+def share_variance(share: float, labeled: LabeledSample) -> float:
+    """Of 1 and 0, if that share of the labels were 1, and with those added."""
+    n = len(labeled.y)
+    p = (n * min(max(share, 0.0), 1.0) + _ADDED) / (n + 2 * _ADDED)
+    return p * (1 - p)
+
+
+def centred(labeled: LabeledSample, residual: np.ndarray) -> np.ndarray:
+    """(n,) distances from the mean of the stratum, made larger by what fitting that mean takes off."""
+    if labeled.stratum is None:
+        codes, n_strata = np.zeros(len(residual), int), 1
+    else:
+        codes, n_strata = labeled.stratum, int(labeled.stratum.max()) + 1
+    v = labeled.stands_for * labeled.weight
+    v = v if v.any() else labeled.weight
+    share = np.bincount(codes, v, n_strata)
+    means = np.bincount(codes, v * residual, n_strata) / np.where(share > 0, share, 1)
+    n = np.bincount(codes, v > 0, n_strata)
+    # The only label of a stratum tells nothing of its spread: the distance from all labels does.
+    alone = n <= 1
+    means[alone] = float(v @ residual) / float(v.sum())
+    larger = np.sqrt(np.where(alone, 1.0, n / np.maximum(n - 1, 1)))
+    return np.asarray((residual - means[codes]) * larger[codes])
+
+
+def population_variance(labeled: LabeledSample, *, is_share: bool = False) -> float:
+    """Variance of the quantity over all rows."""
+    if is_share:
+        p, n = added_share(labeled), len(labeled.y)
+        spread = float(np.square(labeled.y - labeled.y.mean()).sum()) * n / max(n - 1, 1)
+        return (spread + _ADDED * (np.square(1 - p) + np.square(p))) / (n + 2 * _ADDED)
+    share = (1 + labeled.stands_for) * labeled.weight
+    share = share / share.sum()
+    off = np.square(labeled.y - share @ labeled.y)
+    n_effective = max(1 / float(np.square(share).sum()), 1 + 1e-9)
+    return float(share @ off) * n_effective / (n_effective - 1)
+
+
+def labels_worth(
+    variance: float,
+    labeled: LabeledSample,
+    others: UnlabeledRows,
+    *,
+    population: bool = False,
+    is_share: bool = False,
+) -> float:
+    """How many random labels alone would have this variance of the mean over the rows."""
+    spread = population_variance(labeled, is_share=is_share)
+    total = float(labeled.weight.sum()) + others.weight
+    n_rows = total**2 / (float(np.square(labeled.weight).sum()) + others.squares)
+    if spread <= 0 or variance <= 0:
+        return float(len(labeled.y)) if spread <= 0 else n_rows
+    return float(1 / (variance / spread + (0 if population else 1 / n_rows)))

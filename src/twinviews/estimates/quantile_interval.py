@@ -1,0 +1,68 @@
+r"""A quantile over all rows: where the estimated share of rows at or below a value crosses q.
+
+For a value t, the share of rows with :math:`y \le t` is a mean, estimated like any other. The interval
+holds the values t whose share is not told apart from q: it is a test, inverted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.stats import binom
+
+from twinviews.estimates.difference_estimator import MeanEstimate
+from twinviews.estimates.interval_ends import critical_value
+
+# How unlikely it is at the most that values beyond the thresholds matter.
+_BEYOND = 1e-4
+_MOST_THRESHOLDS = 120
+# With fewer distinct labels than this share of them there are ties.
+_DISTINCT = 0.9
+
+
+def thresholds(y: np.ndarray, q: float) -> np.ndarray:
+    """Values to look at: labels around their quantile, and the middles between them."""
+    ordered = np.unique(y)
+    low, high = binom.ppf([_BEYOND, 1 - _BEYOND], len(ordered), q)
+    some = ordered[max(0, int(low) - 1) : int(high) + 2]
+    every = max(1, len(some) * 2 // _MOST_THRESHOLDS)
+    some = some[np.unique(np.append(np.arange(0, len(some), every), len(some) - 1))]
+    return np.unique(np.concatenate([some, (some[1:] + some[:-1]) / 2]))
+
+
+def quantile_and_ends(
+    values: np.ndarray, shares: Sequence[MeanEstimate], q: float, coverage: float, *, ties: bool
+) -> tuple[float, float, float]:
+    """The quantile and the ends of its interval, from the estimated share at each of some values.
+
+    With ``ties`` many rows have the same value, which is the quantile; else it may lie between two.
+    """
+    share = np.array([one.value for one in shares])
+    half = np.array([critical_value(coverage, one.degrees) * np.sqrt(one.variance) for one in shares])
+    return (
+        _crossing(values, share, q, between=not ties),
+        _crossing(values, share + half, q, between=not ties, beyond=True),
+        _crossing(values, share - half, q, between=not ties, beyond=True),
+    )
+
+
+def has_ties(y: np.ndarray) -> bool:
+    """Whether many labels are the same."""
+    return len(np.unique(y)) < _DISTINCT * len(y)
+
+
+def _crossing(
+    values: np.ndarray, curve: np.ndarray, q: float, *, between: bool, beyond: bool = False
+) -> float:
+    """Where a curve, made to rise, reaches q; ``beyond`` the values that is not known."""
+    rising = np.maximum.accumulate(curve)
+    at = int(np.searchsorted(rising, q))
+    if at == 0:
+        return -np.inf if beyond else float(values[0])
+    if at == len(values):
+        return np.inf if beyond else float(values[-1])
+    if not between:
+        return float(values[at])
+    before, after = rising[at - 1], rising[at]
+    return float(values[at - 1] + (q - before) / (after - before) * (values[at] - values[at - 1]))

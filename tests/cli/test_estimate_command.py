@@ -1,0 +1,104 @@
+"""twinviews estimate: what it prints and writes."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from twinviews import XNVRegressor, estimate, save_model
+from twinviews.cli import main
+from twinviews.cli.actions.demo_tables import write_patients
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("estimate")
+    write_patients(folder / "patients.csv")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    """A model file of the same labels, so that most tests need no fit of their own."""
+    fitted = CliRunner().invoke(
+        main,
+        ["fit", str(folder / "patients.csv"), "--target", "progression", "-o", str(folder / "model")],
+    )
+    assert fitted.exit_code == 0
+    return folder / "model"
+
+
+def run(folder, *options):
+    table = str(folder / "patients.csv")
+    return CliRunner().invoke(main, ["estimate", table, "--target", "progression", *map(str, options)])
+
+
+def test_one_sentence_says_it(folder, tmp_path):
+    rows = pd.read_csv(folder / "patients.csv", sep=";", decimal=",")
+    rows[["body mass", "triglycerides", "progression"]].to_csv(tmp_path / "patients.csv", index=False)
+    done = run(tmp_path)
+    assert done.exit_code == 0
+    last = done.stderr.strip().split("\n")[-1]
+    assert last.startswith("Mean of progression: 1")
+    for words in ("95% interval", "labels alone:", "the unlabeled rows count as", "more labels."):
+        assert words in last
+
+
+def test_json_csv_and_picture_have_the_same_numbers(folder, model):
+    out, picture = folder / "found.csv", folder / "found.svg"
+    done = run(folder, "--model", model, "--by", "clinic", "--json", "-o", out, "--picture", picture)
+    assert done.exit_code == 0
+    rows = json.loads(done.stdout)["estimates"]
+    written = pd.read_csv(out)
+    assert [row["group"]["clinic"] for row in rows] == written.clinic.tolist()
+    np.testing.assert_allclose([row["low"] for row in rows], written.low)
+    assert all(row["low"] < row["estimate"] < row["high"] for row in rows)
+    text = picture.read_text()
+    assert all(clinic in text for clinic in written.clinic)
+
+
+def test_many_groups_are_a_table(folder, model):
+    done = run(folder, "--model", model, "--by", "clinic", "--by", "sex")
+    assert done.exit_code == 0
+    lines = done.stderr.split("\n")
+    head = next(line for line in lines if "labels alone" in line)
+    assert "95% interval" in head
+    assert any(line.startswith("Mean of progression, Harbour, female") for line in lines)
+    assert "* fewer than 10 labels: drawn towards all rows." in lines
+
+
+def test_shares_and_differences(folder, model):
+    done = run(folder, "--model", model, "--above", 200, "--by", "clinic", "--versus", "South")
+    assert "Difference from South in the share above 200 of progression, clinic North" in done.stderr
+
+
+def test_a_plan_says_how_many_more_labels(folder, model):
+    done = run(folder, "--model", model, "--half-width", 3, "--by", "clinic")
+    assert "for plus or minus 3, about" in done.stderr
+    assert (
+        "Draw the rows to label at random within each clinic, then use --strata clinic." in done.stderr
+    )
+
+
+def test_mistakes_are_told(folder, model):
+    assert "There is no column 'clinc'" in run(folder, "--by", "clinc").stderr
+    assert (
+        "has blanks"
+        in run(folder, "--model", model, "--what", "coefficients", "--columns", "age").stderr
+    )
+    other = folder / "other"
+    X = pd.read_csv(folder / "patients.csv", sep=";", decimal=",")
+    changed = X.assign(progression=X.progression + 1)
+    plain = XNVRegressor(random_state=0)
+    save_model(plain.fit_table(changed, target="progression", columns=["glucose"], encode=True), other)
+    assert "labels are not those of the fit" in run(folder, "--model", other).stderr
+
+
+def test_it_is_what_the_function_tells(folder, model):
+    from twinviews import load_model
+
+    told = json.loads(run(folder, "--model", model, "--json").stdout)["estimates"][0]
+    (found,) = estimate(load_model(model), folder / "patients.csv", target="progression")
+    assert told["low"] == pytest.approx(found.low, rel=1e-9)
