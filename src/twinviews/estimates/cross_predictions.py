@@ -51,7 +51,7 @@ class CrossPredictions:
     @cached_property
     def keys(self) -> np.ndarray:
         """(m,) hashes by which the labeled rows of the fit are found again."""
-        return row_priorities(dense(self.problem.X), seed=0)
+        return row_priorities(self._rows(self.problem.X), seed=0)
 
     @property
     def fold_of(self) -> np.ndarray:
@@ -59,20 +59,24 @@ class CrossPredictions:
         assert self.ensemble.fold_of is not None, "checked before"
         return self.ensemble.fold_of
 
-    def scaled(self, rows: Any) -> np.ndarray:
+    def scaled(self, rows: Any) -> Any:
         """Rows of a record batch, or numbers that are scaled already."""
         if hasattr(rows, "schema"):
-            return dense(self.model._scaled(numbers_of(self.model, rows)))
-        return dense(rows)
+            rows = self.model._scaled(numbers_of(self.model, rows))
+        return self._rows(rows)
 
-    def shipped(self, X: np.ndarray) -> np.ndarray:
+    def _rows(self, X: Any) -> Any:
+        """Dense, unless the model was fitted to sparse rows."""
+        return X if self.model._rows_are_sparse else dense(X)
+
+    def shipped(self, X: Any) -> np.ndarray:
         """(rows, 1 or K) by the fit on all labels."""
         decision = self.ensemble(X)
         if not self.is_classification:
             return decision
         return np.exp(class_log_probabilities(decision, self.model._scale))
 
-    def without_folds(self, X: np.ndarray) -> np.ndarray:
+    def without_folds(self, X: Any) -> np.ndarray:
         """(rows, folds, 1 or K) by the fit without each fold."""
         if isinstance(self.ensemble, RegressionEnsemble):
             return self.ensemble.without_folds(X)[0][:, :, None]
@@ -80,7 +84,7 @@ class CrossPredictions:
 
     def at_labeled(self) -> tuple[np.ndarray, np.ndarray]:
         """(m, folds, 1 or K) and (m, 1 or K) at the labeled rows of the fit."""
-        X = dense(self.problem.X)
+        X = self._rows(self.problem.X)
         return self.without_folds(X), self.shipped(X)
 
     def labels_of_fit(self) -> np.ndarray:

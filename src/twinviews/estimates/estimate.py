@@ -50,7 +50,7 @@ def estimate(
     assume_random: bool = False,
     reading: Any = None,
 ) -> Estimates:
-    """ToldEstimate a mean, total, share, quantile or coefficients over all rows, with intervals.
+    """Estimate a mean, total, share, quantile or coefficients over all rows, with intervals.
 
     Labels are few and predictions are for all rows. The difference between both, on rows whose labels
     a fit has not seen, corrects the predictions and tells how far off they are: prediction-powered

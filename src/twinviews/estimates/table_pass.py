@@ -161,7 +161,7 @@ class SummariseRows:
         Z: np.ndarray | None,
     ) -> list[GroupTotals]:
         q = 1 if self.grid is not None else len(self.predictions.model.classes_)
-        predicted = self.predictions.shipped(X) if len(X) else np.empty((0, q))
+        predicted = self.predictions.shipped(X) if X.shape[0] else np.empty((0, q))
         if self.grid is None:
             totals = np.column_stack([np.bincount(group_of, weight * p, n_groups) for p in predicted.T])
         else:
