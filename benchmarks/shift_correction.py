@@ -155,6 +155,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder with the data files of the paper's sets")
     parser.add_argument("--output", type=Path, required=True, help="folder for what is finished")
     parser.add_argument("--draws", type=int, default=2)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first draw")
     parser.add_argument("--half", choices=["development", "untouched"])
     parser.add_argument("--sets", default="", help="names, with commas between; default: all")
     parser.add_argument("--jobs", type=int, default=1)
@@ -171,7 +172,7 @@ def run(store: Fits, options: argparse.Namespace) -> None:
     sets = choose_contest_sets([name for name in options.sets.split(",") if name], options.half)
     jobs = [
         Job(one.name, kind, strength, number)
-        for number in range(options.draws)
+        for number in range(options.first, options.first + options.draws)
         for strength in reversed(STRENGTHS)
         for kind in KINDS
         for one in sets

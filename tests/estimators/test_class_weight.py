@@ -1,6 +1,7 @@
 """Rare classes: costs of errors, what is told of them, and classes that are never predicted."""
 
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
@@ -19,7 +20,19 @@ def rare(n=1500, seed=0):
     return X, np.where(random.random(n) < p, "yes", "no")
 
 
+@cache
+def _fitted_once(class_weight):
+    return _fitted(class_weight, 300)
+
+
 def fitted(class_weight=None, n=300, **options):
+    """Models that tests only look at are fitted once."""
+    if n == 300 and not options and not isinstance(class_weight, dict):
+        return _fitted_once(class_weight)
+    return _fitted(class_weight, n, **options)
+
+
+def _fitted(class_weight, n, **options):
     X, y = rare()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
@@ -71,7 +84,7 @@ def test_costs_are_kept_in_files_copies_and_predictions_of_tables(tmp_path):
 
 def test_new_labels_make_new_balanced_costs():
     X, y = rare()
-    model, _, _ = fitted("balanced")
+    model, _, _ = _fitted("balanced", 300)
     before = model._class_cost
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

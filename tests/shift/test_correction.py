@@ -8,11 +8,9 @@ import pytest
 from click.testing import CliRunner
 from numpy.testing import assert_allclose, assert_array_equal
 
+from tilted_labels import tilted
 from twinviews import (
     DataWarning,
-    KRRRegressor,
-    ShiftWarning,
-    XNVClassifier,
     XNVRegressor,
     load_model,
     save_model,
@@ -20,48 +18,6 @@ from twinviews import (
 from twinviews.cli import main
 
 FORMULA = {"sigma": 2.0, "ridge": 1e-3, "correlation_ridge": 1e-3, "committee": False}
-
-
-def tilted(strength, n=200, N=3000, seed=0):
-    """A curve with noise that grows along the first column, as the chance of a label does."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(N, 3))
-    y = np.sin(X[:, 0]) + 0.3 * np.exp(-0.4 * X[:, 0]) * rng.normal(size=N)
-    chance = np.exp(np.clip(strength * X[:, 0], -3, 3))
-    labeled = np.zeros(N, bool)
-    labeled[rng.choice(N, n, replace=False, p=chance / chance.sum())] = True
-    probability = np.minimum(n * chance / chance.sum(), 1)
-    return X, y, np.where(labeled, y, np.nan), probability
-
-
-def told_and_true(model, X, y, labels):
-    hidden = np.isnan(labels)
-    return model.cv_error_, np.sqrt(np.mean(np.square(model.predict(X) - y)[hidden]))
-
-
-def covered(model, X, y, labels):
-    """Of rows that have an interval."""
-    low, high = model.predict_interval(X[np.isnan(labels)]).T
-    y, has = y[np.isnan(labels)], np.isfinite(high)
-    return np.mean(((low <= y) & (y <= high))[has]), has.mean()
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::twinviews.ShiftWarning")
-def test_errors_and_intervals_hold_for_all_rows():
-    ratios, coverage, plain = [], [], []
-    for seed in range(4):
-        X, y, labels, _ = tilted(1.0, seed=seed)
-        model = XNVRegressor(random_state=0).fit(X, labels)
-        assert model.shift_.is_shifted
-        told, true = told_and_true(model, X, y, labels)
-        ratios.append(told / true)
-        coverage.append(covered(model, X, y, labels)[0])
-        flat = KRRRegressor().fit(X[~np.isnan(labels)], labels[~np.isnan(labels)])  # no other rows
-        plain.append(np.divide(*told_and_true(flat, X, y, labels)))
-    assert 0.85 < np.exp(np.mean(np.log(ratios))) < 1.2
-    assert np.exp(np.mean(np.log(plain))) < 0.8  # what the labeled rows say of themselves
-    assert 0.87 < np.mean(coverage) < 0.95
 
 
 @pytest.mark.filterwarnings("ignore::twinviews.ShiftWarning")
@@ -90,19 +46,6 @@ def test_files_keep_what_labels_stand_for(tmp_path):
     again = load_model(tmp_path / "m.twinviews")
     assert_array_equal(again.predict_interval(X), model.predict_interval(X))
     assert again.cv_error_ == model.cv_error_
-
-
-@pytest.mark.slow
-def test_known_probabilities_are_used_and_no_shift_is_warned_of(recwarn):
-    ratios, coverage = [], []
-    for seed in range(4):
-        X, y, labels, probability = tilted(1.0, seed=seed)
-        model = XNVRegressor(random_state=0).fit(X, labels, label_probability=probability)
-        ratios.append(np.divide(*told_and_true(model, X, y, labels)))
-        coverage.append(covered(model, X, y, labels)[0])
-    assert not [one for one in recwarn if issubclass(one.category, ShiftWarning)]
-    assert 0.85 < np.exp(np.mean(np.log(ratios))) < 1.2
-    assert 0.86 < np.mean(coverage) < 0.95
 
 
 def test_equal_probabilities_are_none():
@@ -207,22 +150,6 @@ def test_probabilities_and_strata_are_one_too_many():
     table = pa.table({"a": [1.0, 2.0], "y": [1.0, 2.0], "p": [0.5, 0.5]})
     with pytest.raises(ValueError, match="Give one"):
         small().fit_table(table, target="y", strata="p", label_probability="p")
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::twinviews.ShiftWarning")
-def test_error_rates_hold_for_all_rows():
-    """Classes that are easy to tell where most labels are."""
-    ratios = []
-    for seed in range(4):
-        X, _, labels, _ = tilted(1.2, seed=seed, n=300)
-        rng = np.random.default_rng(seed)
-        wrong = rng.uniform(size=len(X)) < 0.45 / (1 + np.exp(3 * X[:, 0]))
-        truth = np.where((X[:, 1] > 0) ^ wrong, "a", "b").astype(object)
-        model = XNVClassifier(random_state=0).fit(X, np.where(np.isnan(labels), None, truth))
-        hidden = np.isnan(labels)
-        ratios.append(model.cv_error_ / np.mean((model.predict(X) != truth)[hidden]))
-    assert 0.8 < np.exp(np.mean(np.log(ratios))) < 1.25
 
 
 def loans(seed=0, N=2000):
