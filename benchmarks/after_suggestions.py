@@ -32,6 +32,8 @@ from twinviews_experiments.worker_processes import as_they_come, default_jobs, w
 from workload import report
 
 FIRST, SUGGESTED, BATCH = 50, 200, 50
+# Below it no label or no row was wrong, and a ratio tells nothing.
+LEAST_ERROR = 1e-6
 # How the last labels are fitted.
 WITH, WITHOUT, RANDOM = "with probabilities", "without", "random labels"
 
@@ -168,7 +170,7 @@ def tell_labels(fits: list[Fit], labels: str) -> None:
     if not fits:
         return
     n_random = np.mean([fit.n_random for fit in fits])
-    ratio = mean_of(fit.true / fit.told for fit in fits if fit.told > 0)
+    ratio = mean_of(fit.true / fit.told for fit in fits if min(fit.told, fit.true) > LEAST_ERROR)
     print(f"  {labels}: {len(fits)} fits, {n_random:.0f} of the labels drawn at random")
     rows = [("geometric mean of true / told", ratio, "0.97 to 1.03", 0.97 <= ratio <= 1.03)]
     inside = float(np.mean([fit.low <= fit.true <= fit.high for fit in fits]))
