@@ -3,7 +3,8 @@
     python benchmarks/no_cliffs.py                     all, ten minutes
     python benchmarks/no_cliffs.py --only columns      one of columns, width, labels
 
-columns: y = sin(x1) + x2 x3 + noise, 500 labels, among 20 to 2,000 columns; error of the signal, means
+linear: a plane of 5 or 15 of 100 to 2,000 columns, 100 labels; error of the signal, against the lasso
+alone, chosen by cross-validation. columns: y = sin(x1) + x2 x3 + noise, 500 labels, among 20 to 2,000 columns; error of the signal, means
 over draws. width: a default fit of 100 labels with 5,000 and 20,000 columns, against the fit of the
 views alone. labels: a default fit of 100,000 labels and 20 columns, against CatBoost's 1,000 rounds.
 Each of the last two runs in a process of its own, whose peak memory is that of all it does.
@@ -95,13 +96,34 @@ def alone(function: Callable[[int], tuple[float, float]], size: int) -> tuple[fl
         return pool.apply(function, (size,))
 
 
+def linear() -> None:
+    from sklearn.linear_model import LassoCV
+
+    for D, relevant in ((100, 5), (100, 15), (400, 5), (400, 15), (2000, 5), (2000, 15)):
+        errors = []
+        for seed in range(DRAWS):
+            rng = np.random.default_rng([seed, relevant])
+            X = rng.normal(size=(1600, D))
+            signal = X[:, :relevant] @ (rng.normal(size=relevant) + rng.choice([-1, 1], size=relevant))
+            y = signal + 0.3 * signal.std() * rng.normal(size=len(X))
+            ours = default().fit(X[:100], y[:100], X_unlabeled=X[100:])
+            peer = LassoCV(cv=5).fit(X[:100], y[:100])
+            off = [model.predict(X[100:]) - signal[100:] for model in (ours, peer)]
+            errors.append(np.sqrt(np.mean(np.square(off), axis=1)) / signal.std())
+        own, other = np.mean(errors, axis=0)
+        what = f"{D:,} columns, {relevant} matter: error {own:.3f}, the lasso's {other:.3f}; ratio"
+        report(what, own / other, "at most 1.1", own <= 1.1 * other)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", choices=["columns", "width", "labels"])
+    parser.add_argument("--only", choices=["columns", "linear", "width", "labels"])
     only = parser.parse_args().only
     warnings.simplefilter("ignore")
     if only in (None, "columns"):
         columns()
+    if only in (None, "linear"):
+        linear()
     if only in (None, "width"):
         for D in VERY_WIDE:
             ratio, memory = alone(width, D)

@@ -15,6 +15,7 @@ from twinviews.ensemble.logistic_regression import Logistic
 from twinviews.ensemble.many_labels import SOME_LABELS
 from twinviews.ensemble.member import MemberContext, MemberSpec, Recipe
 from twinviews.ensemble.scales import RANK, STANDARD, on_scale
+from twinviews.ensemble.sparse_linear import SparseLinear
 
 _ANCHORS_OF_A_ROW = (3, 8)
 _WITHOUT_MATRIX = ("plain", "factors")
@@ -48,6 +49,8 @@ def _for_numbers(context: MemberContext) -> list[MemberSpec]:
         specs.append(MemberSpec(scale, ColumnWidths("matern32")))
     if D > FEW_COLUMNS or context.n_labels > SOME_LABELS:
         specs.append(MemberSpec(first, Boosting(seed, classes=False), in_threads=False))
+    if D > FEW_COLUMNS:
+        specs.append(MemberSpec(first, SparseLinear(), in_threads=False))
     return specs
 
 
@@ -67,6 +70,8 @@ def _for_classes(context: MemberContext) -> list[MemberSpec]:
             specs.append(MemberSpec(name, Logistic(context.n_classes), in_threads=False))
     if context.n_classes <= MOST_CLASSES_FOR_BOOSTING:
         specs.append(MemberSpec(first, Boosting(seed, classes=True), in_threads=False))
+        if D > FEW_COLUMNS:
+            specs.append(MemberSpec(first, SparseLinear(), in_threads=False))
     return specs
 
 

@@ -33,10 +33,11 @@ class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
     3. Ridge regression of the labels on view 1 in its canonical basis, where a direction that the views
        agree on with correlation lambda is penalised by eta (1 - lambda) / lambda + ridge.
     4. Beyond the paper, an ensemble: kernel ridge in metrics learned from gradients at unlabeled rows,
-       Gaussian processes with a width for each column, and linear ridge join the views, on columns
-       scaled by moments, by quartiles and by ranks. Each member is fitted again without each tenth of
-       the labels (each fifth, from 250 labels on); its predictions of those labels decide its weight
-       (``members_``). Any scikit-learn estimator may be a member too.
+       Gaussian processes with a width for each column, linear ridge, and in wide tables the lasso and
+       boosted trees join the views, on columns scaled by moments, by quartiles and by ranks. Each
+       member is fitted again without each tenth of the labels (each fifth, from 250 labels on); its
+       predictions of those labels decide its weight (``members_``). Any scikit-learn estimator may be
+       a member too.
 
     All parameters that are "auto" are chosen together, by the closed-form leave-one-out error on the
     labels. If sigma, ridge or correlation_ridge is a number, there is no step 4 unless ``members`` asks
