@@ -1,13 +1,14 @@
 """Wide tables and many labels, on made tables: error against CatBoost, time and memory.
 
     python benchmarks/no_cliffs.py                     all, ten minutes
-    python benchmarks/no_cliffs.py --only columns      one of columns, width, labels
+    python benchmarks/no_cliffs.py --only columns      one of linear, columns, width, labels
 
 linear: a plane of 5 or 15 of 100 to 2,000 columns, 100 labels; error of the signal, against the lasso
-alone, chosen by cross-validation. columns: y = sin(x1) + x2 x3 + noise, 500 labels, among 20 to 2,000 columns; error of the signal, means
-over draws. width: a default fit of 100 labels with 5,000 and 20,000 columns, against the fit of the
-views alone. labels: a default fit of 100,000 labels and 20 columns, against CatBoost's 1,000 rounds.
-Each of the last two runs in a process of its own, whose peak memory is that of all it does.
+alone, chosen by cross-validation. columns: y = sin(x1) + x2 x3 + noise, 500 labels, among 20 to 2,000
+columns; error of the signal, means over draws. width: a default fit of 100 labels with 5,000 and
+20,000 columns, against the fit of the views alone. labels: a default fit of 100,000 labels and 20
+columns, against CatBoost's 1,000 rounds. Each of the last two runs in a process of its own, whose peak
+memory is that of all it does.
 """
 
 import argparse
