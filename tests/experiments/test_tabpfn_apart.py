@@ -13,6 +13,7 @@ from twinviews_experiments.contest.tabpfn_apart import (
     PYTHON_VARIABLE,
     WEIGHTS_VARIABLE,
     TabPFNApart,
+    close_workers,
 )
 
 STAND_IN = """
@@ -26,6 +27,8 @@ class TabPFNRegressor:
         self.coef = np.linalg.lstsq(np.c_[X, np.ones(len(X))], y, rcond=None)[0]
         return self
     def predict(self, X):
+        if (X == 1).all():
+            raise ValueError("no rows of ones")
         return np.c_[X, np.ones(len(X))] @ self.coef + self.seed
 """
 
@@ -46,7 +49,8 @@ def given(tmp_path, monkeypatch):
     weights.write_text("weights, printed by a library")
     monkeypatch.setenv(PYTHON_VARIABLE, str(python))
     monkeypatch.setenv(WEIGHTS_VARIABLE, str(weights))
-    return python, weights
+    yield python, weights
+    close_workers()
 
 
 @pytest.fixture
@@ -61,6 +65,22 @@ def test_predictions_are_those_of_the_other_python(given, rows):
     model = clone(TabPFNApart(random_state=3)).fit(X[:40], y[:40])
     assert_allclose(model.predict(X[40:]), y[40:] + 3)
     assert TabPFNApart().fit(X, y).score(X, y) == pytest.approx(1)
+
+
+def test_the_other_python_is_started_once_and_again_after_a_failure(given, rows):
+    python, _ = given
+    X, y = rows
+    model = TabPFNApart(random_state=0).fit(X, y)
+    first = model.predict(X)
+    module = python.parent / "modules" / "tabpfn.py"
+    module.write_text("raise ImportError('gone')")
+    assert_allclose(model.predict(X[::-1]), first[::-1])  # the one that runs has imported it
+    with pytest.raises(RuntimeError, match=r"code 1 \(ValueError: no rows of ones"):
+        model.predict(np.ones((3, 2)))
+    with pytest.raises(RuntimeError, match=r"code 1 \(ImportError: gone"):
+        model.predict(X)
+    module.write_text(STAND_IN)
+    assert_allclose(model.predict(X), first)
 
 
 def test_paths_may_be_given_in_place_of_the_variables(given, rows, monkeypatch):
