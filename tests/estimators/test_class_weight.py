@@ -55,11 +55,11 @@ def test_costs_change_what_is_predicted_and_not_the_probabilities():
 
 def test_costs_by_class_are_odds():
     X, _ = rare()
-    model, _, _ = fitted({"yes": 9})
+    model, _, _ = fitted({"yes": 9}, members=None)
     p = model.predict_proba(X)[:, 1]
     assert_array_equal(model.predict(X) == "yes", 9 * p > 1 - p)
-    one, _, _ = fitted({"yes": 1, "no": 1})
-    assert_array_equal(one.predict(X), fitted()[0].predict(X))
+    one, _, _ = fitted({"yes": 1, "no": 1}, members=None)
+    assert_array_equal(one.predict(X), fitted(members=None)[0].predict(X))
 
 
 @pytest.mark.parametrize("key", [1, 1.0, "1", np.int64(1)])
@@ -72,19 +72,19 @@ def test_classes_that_are_numbers_may_be_given_as_text(key, one):
 
 
 def test_costs_are_kept_in_files_copies_and_predictions_of_tables(tmp_path):
-    model, X, _ = fitted({"yes": 9, "no": 1.0})
+    model, X, _ = fitted({"yes": 9, "no": 1.0}, members=None)
     assert clone(model).get_params()["class_weight"] == {"yes": 9, "no": 1.0}
     save_model(model, tmp_path / "m.twinviews")
     loaded = load_model(tmp_path / "m.twinviews")
     assert_array_equal(loaded.predict(X), model.predict(X))
     assert loaded.class_weight == model.class_weight
     assert loaded.cv_balanced_error_ == model.cv_balanced_error_
-    assert (loaded.predict(X) == "yes").sum() > (fitted()[0].predict(X) == "yes").sum()
+    assert (loaded.predict(X) == "yes").sum() > (fitted(members=None)[0].predict(X) == "yes").sum()
 
 
 def test_new_labels_make_new_balanced_costs():
     X, y = rare()
-    model, _, _ = _fitted("balanced", 300)
+    model, _, _ = _fitted("balanced", 300, members=None)
     before = model._class_cost
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -103,7 +103,7 @@ def test_new_labels_make_new_balanced_costs():
 )
 def test_what_costs_may_not_be(class_weight, message):
     with pytest.raises(ValueError, match=message):
-        fitted(class_weight)
+        fitted(class_weight, members=None)
 
 
 def test_a_class_that_is_never_predicted_is_told():

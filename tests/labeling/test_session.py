@@ -1,12 +1,14 @@
 import json
 import multiprocessing
 import os
+import pickle
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections import Counter
+from functools import partial
 from uuid import uuid4
 
 import numpy as np
@@ -16,9 +18,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from label_sessions import HOSTILE
-from twinviews import forecast_error, label_probabilities
+from twinviews import XNVClassifier, XNVRegressor, forecast_error, label_probabilities
 from twinviews.evaluation.told_error import told_error
 from twinviews.labeling import candidate_rows as candidates_module
+from twinviews.labeling import live_model
 from twinviews.labeling import session as session_module
 from twinviews.labeling import target_state as target_module
 from twinviews.labeling.entries import ConflictError, Entry, LabelTarget
@@ -31,6 +34,18 @@ KIND = LabelTarget("kind", "classification", ("big", "small"))
 N = 60
 
 
+_fits = {}
+
+
+def fitted_once(task, X, labels, n_rows):
+    """The full fit; sessions of many tests learn from the same first labels, in the same order."""
+    kind = live_model.XNVRegressor if task == "regression" else live_model.XNVClassifier
+    key = pickle.dumps((kind, X, *(part.tolist() for part in labels), n_rows))
+    if key not in _fits:
+        _fits[key] = fit_fully(task, X, labels, n_rows)
+    return _fits[key]
+
+
 class AtOnce:
     """A fitting process whose fit is done before ``request`` returns."""
 
@@ -40,7 +55,7 @@ class AtOnce:
         self._X, self._done = X, done
 
     def request(self, job):
-        self._done(job.target, fit_fully(job.task, self._X, job.labels, job.n_rows))
+        self._done(job.target, fitted_once(job.task, self._X, job.labels, job.n_rows))
 
     def close(self):
         pass
@@ -48,7 +63,18 @@ class AtOnce:
 
 @pytest.fixture
 def at_once(monkeypatch):
+    """Fits at once, of the views alone: what is asked and kept does not depend on members."""
     monkeypatch.setattr(session_module, "FittingProcess", AtOnce)
+    for kind in (XNVRegressor, XNVClassifier):
+        monkeypatch.setattr(live_model, kind.__name__, partial(kind, members=None))
+
+
+@pytest.fixture
+def with_members(at_once, monkeypatch):
+    """The model as users have it, an ensemble; full fits are made when a test says so."""
+    for kind in (XNVRegressor, XNVClassifier):
+        monkeypatch.setattr(live_model, kind.__name__, kind)
+    return lambda n_labels: monkeypatch.setattr(target_module, "_REFIT_AFTER", n_labels)
 
 
 def columns(n=N):
@@ -433,7 +459,7 @@ def test_targets_that_are_not_there_are_named(tmp_path, at_once):
 # --- the model --------------------------------------------------------------------------------------
 
 
-def test_the_curve_appears_with_ten_labels(session):
+def test_the_curve_appears_with_ten_labels(session, with_members):
     label(session, 9)
     state = session.state("size")
     assert (state.curve, state.promises, state.baseline) == ((), (), None)
@@ -451,14 +477,18 @@ def test_the_curve_appears_with_ten_labels(session):
     assert session.state("size").model == "learned from 15 labels, and 1 since then"
 
 
-def test_the_error_has_the_name_it_has_elsewhere_and_says_on_which_labels_it_is_estimated(session):
+def test_the_error_has_the_name_it_has_elsewhere_and_says_on_which_labels_it_is_estimated(
+    session, with_members
+):
     assert session.state("size").unit == "root mean squared error"
     assert session.state("kind").unit == "error rate"
+    with_members(15)
     label(session, 25)
     fit = session._targets["size"].model.full_fit
     now = session.state("size").curve[-1]
     assert (now.error, now.lower, now.upper) == (fit.model.cv_error_, *fit.model.cv_error_interval_)
     assert told_error(fit.model).words().startswith(now.words)
+    with_members(10)
     label(session, 10)
     n_suggested = int((session._targets["size"].labels.origin == "suggested").sum())
     assert n_suggested > 0
@@ -468,7 +498,8 @@ def test_the_error_has_the_name_it_has_elsewhere_and_says_on_which_labels_it_is_
     )
 
 
-def test_the_error_is_that_of_the_whole_table(session):
+def test_the_error_is_that_of_the_whole_table(session, with_members):
+    with_members(30)
     label(session, 40)
     state = session._targets["size"]
     fit, labels = state.model.full_fit, state._fitted
@@ -478,7 +509,7 @@ def test_the_error_is_that_of_the_whole_table(session):
     assert np.ptp(probability) > 0
 
 
-def test_a_slip_that_was_learned_from_is_forgotten_at_once(session):
+def test_a_slip_that_was_learned_from_is_forgotten_at_once(session, with_members):
     label(session, 14)
     good = session.card("size", 3).guess
     card = session.next_card("size")
@@ -498,7 +529,7 @@ def test_a_slip_that_was_learned_from_is_forgotten_at_once(session):
     assert session.card("size", 3).guess.value == pytest.approx(good.value, abs=0.01)
 
 
-def test_a_wild_slip_is_not_learned_from(session):
+def test_a_wild_slip_is_not_learned_from(session, with_members):
     label(session, 14)
     good = session.card("size", 3).guess
     say(session, session.next_card("size"), 1e6)
@@ -506,7 +537,7 @@ def test_a_wild_slip_is_not_learned_from(session):
     assert session.card("size", 3).guess.value == pytest.approx(good.value, abs=0.01)
 
 
-def test_one_class_alone_is_not_learned_from(session):
+def test_one_class_alone_is_not_learned_from(session, with_members):
     for _ in range(12):
         say(session, session.next_card("kind"), "big", "kind")
     assert session.state("kind").model.startswith("no model yet: it needs 10 labels, of at least two")
@@ -526,9 +557,10 @@ def test_one_class_alone_is_not_learned_from(session):
     }
 
 
-def test_a_label_counts_at_once(session, monkeypatch):
+def test_a_label_counts_at_once(session, with_members):
+    with_members(10)
     label(session, 20)
-    monkeypatch.setattr(target_module, "_REFIT_AFTER", 1000)
+    with_members(1000)
     card = session.next_card("size")
     say(session, card, card.guess.value + 10)
     again = session.card("size", card.row).guess

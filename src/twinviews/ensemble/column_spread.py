@@ -57,8 +57,10 @@ def _log_error(scaling: Scaling, problem: LabeledProblem) -> float:
     deviation = np.sqrt(problem.weight @ np.square(problem.Y - problem.weight @ problem.Y))
     Y = problem.Y / np.where(deviation > 0, deviation, 1.0)  # no target counts more than another
     labeled, plain = Labeled(X, Y, problem.weight), Metric(np.ones(D))
-    errors = [
-        min(MetricRidges(kernel, width, D).fit_in(plain, labeled, X).fit.error for width in WIDTHS)
-        for kernel in _KERNELS
-    ]
+    errors = []
+    for kernel in _KERNELS:
+        ridges = MetricRidges(kernel, 1.0, D)
+        natural = ridges.natural_sigma(plain, X)
+        fits = [ridges.fit_at(width * natural, plain, labeled, X).fit for width in WIDTHS]
+        errors.append(min(fit.error for fit in fits))
     return float(np.mean(np.log(np.maximum(errors, np.finfo(float).tiny))))

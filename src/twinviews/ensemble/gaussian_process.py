@@ -20,7 +20,7 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 from scipy.optimize import OptimizeResult, minimize
 
 from twinviews.ensemble.column_association import associated_columns, associations
-from twinviews.ensemble.kernel_ridge import KernelRidge
+from twinviews.ensemble.kernel_ridge import KernelRidge, diagonal_of
 from twinviews.ensemble.learned_metric import InMetric, Metric
 from twinviews.ensemble.member import Labeled, Predictor
 from twinviews.method.kernels import SHIFT_INVARIANT
@@ -94,7 +94,7 @@ class ColumnWidths:
         Z = metric(labeled.X)
         columns = SHIFT_INVARIANT[self.kernel].against(Z, 1.0)
         C = amplitude * columns(Z)
-        C[np.diag_indices_from(C)] += noise * problem.noise_share
+        diagonal_of(C)[:] += noise * problem.noise_share
         alpha = amplitude * spread * np.linalg.solve(C, problem.Y)
         fit = KernelRidge(columns, alpha, mean)
         return [InMetric(metric, fit, self.kernel, labeled.origin, labeled.chosen)]
@@ -161,21 +161,21 @@ def negative_log_likelihood(
     Z = X * np.exp(logs[2:])
     K, pull = (amplitude * part for part in _KERNELS[kernel](_half_squares(Z)))
     C = K.copy()
-    C[np.diag_indices_from(C)] += noise * noise_share
+    diagonal_of(C)[:] += noise * noise_share
     root, failed = dpotrf(C, lower=1)
     if failed:  # not positive definite to machine precision: the worst value
         return 1e10, np.zeros_like(logs)
     weights, _ = dpotrs(root, Y, lower=1)
     inverse, _ = dpotri(root, lower=1)
     inverse += inverse.T  # only the lower half was filled
-    inverse[np.diag_indices_from(inverse)] /= 2
+    diagonal_of(inverse)[:] /= 2
     t = Y.shape[1]
-    loss = 0.5 * float(np.sum(Y * weights)) + t * float(np.log(np.diag(root)).sum())
+    loss = 0.5 * float(np.sum(Y * weights)) + t * float(np.log(root.diagonal()).sum())
     derivative = 0.5 * (t * inverse - weights @ weights.T)
     H = derivative * pull
     gradient = np.empty_like(logs)
     gradient[0] = np.sum(derivative * K)
-    gradient[1] = noise * (np.diag(derivative) @ noise_share)
+    gradient[1] = noise * (derivative.diagonal() @ noise_share)
     gradient[2:] = -2 * (H.sum(axis=1) @ np.square(Z) - np.einsum("id,id->d", Z, H @ Z))
     return loss, gradient
 
@@ -183,7 +183,7 @@ def negative_log_likelihood(
 def _half_squares(Z: np.ndarray) -> np.ndarray:
     """(m, m) half the squared distances between rows, which come centred or nearly so."""
     products = Z @ Z.T
-    halves = 0.5 * np.diag(products)
+    halves = 0.5 * products.diagonal()
     distances = np.maximum(halves[:, None] + halves - products, 0)
     np.fill_diagonal(distances, 0)
     return distances

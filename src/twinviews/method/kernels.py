@@ -57,8 +57,8 @@ class Kernel(ABC):
         It is the median of the distances between them; 1 if they are all equal.
         """
         unit = _unit(X)
-        r = distance_columns(X, unit, partial(_distance, scale=1.0), always_mend=True)(X)
-        apart = r[np.triu_indices(len(r), 1)]
+        q = distance_columns(X, unit, _exponent, always_mend=True)(X)
+        apart = _distance(q[~np.tri(len(q), dtype=bool)], scale=1.0)  # of each pair of rows once
         apart = apart[apart > 0]
         return float(np.median(apart)) * unit if len(apart) else 1.0
 
@@ -73,6 +73,10 @@ def _unit(X: Rows) -> float:
 
 
 # --- profiles: in place, from the exponent q = -|u - u'|^2 / 2 or from the product u . u' ---------
+
+
+def _exponent(q: np.ndarray) -> np.ndarray:
+    return q
 
 
 def _gaussian(q: np.ndarray) -> np.ndarray:
