@@ -96,7 +96,7 @@ def table(raw: RawTable, order: tuple[str, ...] | None) -> tuple[np.ndarray, np.
     """Rows as numbers, and ranks or counts."""
     y = np.asarray(raw.y)
     known = np.array([label is not None and label == label for label in y])
-    frame = pd.DataFrame({name: np.asarray(column) for name, column in raw.X.items()})[known]
+    frame = pd.DataFrame({name: np.asarray(column) for name, column in raw.features.items()})[known]
     y = y[known]
     y = y.astype(float) if order is None else np.array([order.index(str(one).strip()) for one in y])
     kept = np.random.default_rng(99).permutation(len(y))[:ROWS]

@@ -1,4 +1,4 @@
-"""The labels of a regression of counts: amounts that are no counts."""
+"""Labels that are counts, or are said to be: whole numbers from 0 up."""
 
 from __future__ import annotations
 
@@ -19,3 +19,19 @@ def not_whole(y: np.ndarray) -> Finding:
         "Say --task regression if they are no counts.",
         of_a_fit=True,
     )
+
+
+def counts(labels: np.ndarray) -> list[Finding]:
+    """A remark on many whole numbers from 0 or 1 up, which a regression takes as any numbers."""
+    if len(labels) == 0 or (labels != np.round(labels)).any() or not 0 <= labels.min() <= 1:
+        return []
+    message = f"The labels are whole numbers from {labels.min():.0f} up, taken as any numbers."
+    return [
+        Finding(
+            "counts",
+            message,
+            "Use XNVCountRegressor if something was counted.",
+            "Say --task count if something was counted.",
+            command_line_only=True,
+        )
+    ]

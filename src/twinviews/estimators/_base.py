@@ -64,7 +64,8 @@ class SemiSupervisedEstimator(BaseEstimator):
     What a label is, and what a prediction looks like, regressors and classifiers say.
     """
 
-    # Of a task: what its error is called, and whether members of its ensemble are classifiers.
+    # Of a task: its name, what its error is called, whether members of its ensemble are classifiers.
+    _task: ClassVar[str]
     _measure: ClassVar[str]
     _members_are_classifiers: ClassVar[bool] = False
 

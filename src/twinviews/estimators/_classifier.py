@@ -53,6 +53,7 @@ def accuracy(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
 class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
     """Classes of any type and number: least squares on 1 and -1, one class against the rest."""
 
+    _task = "classification"
     _measure = ERROR_RATE
     _members_are_classifiers = True
 

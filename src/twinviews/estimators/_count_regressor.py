@@ -43,24 +43,25 @@ from twinviews.passes.targets import read_numbers
 
 
 class _Counts(NamedTuple):
-    """The labels one by one, in the order of their rows, which depends on the values of these alone."""
+    """The different labels of each row, in the order of the rows, which depends on these alone."""
 
     y: np.ndarray  # (n,)
     row: np.ndarray  # (n,)
-    share: np.ndarray  # (n,) of the weight of its row
+    share: np.ndarray  # (n,) of the weight of its row; equal labels of a row are one
 
     @classmethod
     def of(cls, y: np.ndarray, labeled: LabeledRows) -> _Counts:
         row = np.unique(np.concatenate(labeled.keys), return_inverse=True)[1].ravel()
         weight = np.concatenate(labeled.weight_parts)
-        share = weight / np.bincount(row, weight)[row]
-        order = np.lexsort((y, row))
-        return cls(y[order], row[order], share[order])
+        pairs, pair = np.unique(np.column_stack([row, y]), axis=0, return_inverse=True)
+        share = np.bincount(pair.ravel(), weight / np.bincount(row, weight)[row])
+        return cls(pairs[:, 1], pairs[:, 0].astype(np.intp), share)
 
 
 class SemiSupervisedCountRegressor(RegressorMixin, SemiSupervisedEstimator):
     """One column of counts: whole numbers from 0 up, or other amounts that are never below 0."""
 
+    _task = "count"
     _measure = ROOT_MEAN_SQUARE
 
     loo_error_: float

@@ -25,12 +25,18 @@ from twinviews.method.cumulative_link import (
 from twinviews.method.error_estimate import STEPS, mean_steps
 from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.passes.labeled_rows import LabeledRows
-from twinviews.passes.ordered_classes import check_order, ordered_categories, read_ordered_classes
+from twinviews.passes.ordered_classes import (
+    check_order,
+    labels_in_order,
+    ordered_categories,
+    read_ordered_classes,
+)
 
 
 class SemiSupervisedOrdinalClassifier(ClassifierMixin, SemiSupervisedEstimator):
     """Classes in their order: least squares on ranks 0 to K - 1, and a cumulative link."""
 
+    _task = "ordinal"
     _measure = STEPS
 
     classes: Any  # in their order; None: as their values say
@@ -50,8 +56,15 @@ class SemiSupervisedOrdinalClassifier(ClassifierMixin, SemiSupervisedEstimator):
         self._order = ordered_categories(y)
 
     def _expect_classes(self, classes: Any) -> None:
-        if classes is not None:
-            raise ValueError("All classes must be known in their order: give them as classes=[...].")
+        if classes is None:
+            return
+        expected = labels_in_order(classes)
+        if self.classes is not None and expected != labels_in_order(self.classes):
+            raise ValueError(
+                f"partial_fit has classes={expected!r:.60}, and the estimator has others in its own "
+                f"parameter classes. Leave one of them out."
+            )
+        self._order = np.asarray(expected)
 
     def _questions_of_task(self) -> list[Finding]:
         return order_of_words(self.classes_) if self._given_order() is None else []
@@ -135,7 +148,8 @@ class SemiSupervisedOrdinalClassifier(ClassifierMixin, SemiSupervisedEstimator):
         -------
         array of shape (n_samples,)
         """
-        return self.classes_[median_class(self.predict_proba(X))]
+        p = self.predict_proba(X)
+        return self.classes_[median_class(p)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class: a cumulative link model of the predicted rank.

@@ -37,6 +37,7 @@ _ROWS_FOR_SCALE = 500
 class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
     """Numbers to predict: one column of y, or several that share one pass over the rows."""
 
+    _task = "regression"
     _measure = ROOT_MEAN_SQUARE
 
     loo_error_: float | np.ndarray

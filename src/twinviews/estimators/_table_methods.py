@@ -162,8 +162,7 @@ def fit_table(
         # Blanks beside them made floats of whole numbers.
         model.classes_ = model.classes_.astype(np.int64)
     if found.about:
-        task = "classification" if is_classifier(model) else "regression"
-        model.about_ = {"target": target, "task": task, **found.about}
+        model.about_ = {"target": target, "task": model._task, **found.about}
     return self
 
 
