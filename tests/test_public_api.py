@@ -44,10 +44,11 @@ def test_every_attribute_in_the_docstring_is_one_of_a_fitted_model(name):
 
 @pytest.mark.parametrize("name", [name for name in twinviews.__all__ if name.endswith("Classifier")])
 def test_classifiers_take_what_regressors_take(name):
-    """With the same defaults; costs of classes beside it."""
-    regressor = getattr(twinviews, name.replace("Classifier", "Regressor"))
+    """With the same defaults; costs of classes, or their order, beside it."""
+    regressor = getattr(twinviews, name.replace("Ordinal", "").replace("Classifier", "Regressor"))
     own = dict(inspect.signature(getattr(twinviews, name)).parameters)
     assert name != "XNVClassifier" or own.pop("class_weight").default is None
+    assert name != "XNVOrdinalClassifier" or own.pop("classes").default is None
     assert own == dict(inspect.signature(regressor).parameters)
 
 

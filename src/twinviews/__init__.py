@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from twinviews.estimators.xks import XKSClassifier as XKSClassifier
     from twinviews.estimators.xks import XKSRegressor as XKSRegressor
     from twinviews.estimators.xnv import XNVClassifier as XNVClassifier
+    from twinviews.estimators.xnv import XNVCountRegressor as XNVCountRegressor
     from twinviews.estimators.xnv import XNVRegressor as XNVRegressor
+    from twinviews.estimators.xnv_ordinal import XNVOrdinalClassifier as XNVOrdinalClassifier
     from twinviews.evaluation.splitters import LabeledKFold as LabeledKFold
     from twinviews.evaluation.splitters import LabeledStratifiedKFold as LabeledStratifiedKFold
     from twinviews.model_files.files import inspect_model as inspect_model
@@ -42,6 +44,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "XNVRegressor": "twinviews.estimators.xnv",
     "XNVClassifier": "twinviews.estimators.xnv",
+    "XNVOrdinalClassifier": "twinviews.estimators.xnv_ordinal",
+    "XNVCountRegressor": "twinviews.estimators.xnv",
     "XKSRegressor": "twinviews.estimators.xks",
     "XKSClassifier": "twinviews.estimators.xks",
     "SSSLRegressor": "twinviews.estimators.single_view",

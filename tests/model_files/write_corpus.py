@@ -27,7 +27,13 @@ import twinviews
 
 CORPUS = Path(__file__).parent / "corpus"
 N_TRAIN, N_LABELED, N_TEST = 40, 15, 24
-ESTIMATORS = [name for name in twinviews.__all__ if name.endswith(("Regressor", "Classifier"))]
+# Ordered classes and counts, whose labels are of a kind of their own.
+ORDERED, COUNTED = "XNVOrdinalClassifier", "XNVCountRegressor"
+ESTIMATORS = [
+    name
+    for name in twinviews.__all__
+    if name.endswith(("Regressor", "Classifier")) and name not in (ORDERED, COUNTED)
+]
 KERNELS = ["gaussian", "laplace", "matern32", "matern52", "linear", "polynomial", "cosine"]
 SCALES = {"none": None, "standard": "standard", "robust": "robust", "rank": "rank", "auto": "auto"}
 COVERAGE = 0.8
@@ -112,6 +118,9 @@ def cases() -> Iterator[Case]:
         if name[:3] in ("XNV", "XKS"):
             model = small(name).fit(X, label)
             yield Case(f"{name}-whole", model, "dense", expected, whole=True)
+    ranks, counts = np.digitize(numbers(X), [-0.5, 0.5]), np.round(np.exp(2 * numbers(X)))
+    yield Case(f"{ORDERED}-dense", small(ORDERED, classes=[0, 1, 2, 3]).fit(X, ranks), "dense", c_test)
+    yield Case(f"{COUNTED}-dense", small(COUNTED).fit(X, few(counts)), "dense", np.abs(y_test))
     both, both_test = np.column_stack([y, few(X[:, 1] ** 2, 20)]), np.column_stack([y_test, test[:, 1]])
     for name in [name for name in ESTIMATORS if name.endswith("Regressor")]:
         yield Case(f"{name}-two-targets", small(name).fit(X, both), "dense", both_test)

@@ -126,6 +126,11 @@ def _labeled_rows(
 ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]:
     """The rows that have a label, their labels, which are evaluated and with which weights; checked."""
     check_is_fitted(model)
+    if model._task == "ordinal":
+        raise ValueError(
+            "forecast_error knows root mean squared errors and error rates, and not errors in steps. Use "
+            "an XNVClassifier on the same labels."
+        )
     model._as_numbers(X)  # raises an error for rows unlike those of the fit
     y = as_array(y)
     check_consistent_length(X, y)

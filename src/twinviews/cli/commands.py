@@ -16,6 +16,7 @@ from twinviews.cli.errors import plain_errors, say
 KINDS = ("number", "category", "date", "boolean", "skip")
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _TASK = click.Choice(["regression", "classification"])
+_FIT_TASK = click.Choice(["regression", "classification", "ordinal", "count"])
 _DEMO = Path("twinviews-demo")
 
 
@@ -86,6 +87,7 @@ Examples:
   twinviews fit prices.csv --target price -o prices.twinviews
   twinviews fit lab.xlsx --target result --unlabeled all.parquet -o lab.twinviews
   twinviews fit lab.csv --target result --labels lab.csv.labels.sqlite -o lab.twinviews
+  twinviews fit hotels.csv --target stars --task ordinal --classes low,mid,high -o m.twinviews
   zcat big.csv.gz | twinviews fit - --target class --kind zip=category -o model.twinviews
 """,
 )
@@ -112,7 +114,16 @@ Examples:
     help="Learn from the labeled rows alone; rows without a label are only compared with them.",
 )
 @click.option(
-    "--task", type=_TASK, help="Numbers or classes to predict; by default found out from the column."
+    "--task",
+    type=_FIT_TASK,
+    help="Numbers or classes to predict, by default found out from the column; ordinal for classes "
+    "that have an order, such as ratings; count for whole numbers from 0 up.",
+)
+@click.option(
+    "--classes",
+    metavar="NAMES",
+    callback=_words,
+    help="For --task ordinal: all classes in their order, the lowest first, separated by commas.",
 )
 @click.option(
     "--strata",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from twinviews.data_checks.blank_marks import blank_marks, marked_labels
+from twinviews.data_checks.count_target import counts
 from twinviews.data_checks.data_finding import Finding, Rows, number_text, place, range_text
 from twinviews.data_checks.label_order import check_order
 from twinviews.data_checks.two_units import check_units
@@ -40,7 +41,8 @@ def check_numbers(y: np.ndarray, rows: Rows = None, missing_label: Any = None) -
         return [*findings, _constant(float(y[known[0]]), n_labels)]
     far = _far_label(y[known], known, rows) if len(known) >= _FEWEST_LABELS else []
     told = [*findings, *far, *([] if far else check_units(y[known], known, rows))]
-    return [*told, *check_order(y[known], known, rows), *ratings(y[known], "numbers", "classification")]
+    remarks = ratings(y[known], "numbers", "classification") or counts(y[known])
+    return [*told, *check_order(y[known], known, rows), *remarks]
 
 
 def _constant(value: float, n_labels: int) -> Finding:
@@ -128,8 +130,9 @@ def ratings(labels: np.ndarray, taken_as: str, other_task: str) -> list[Finding]
         Finding(
             "ratings",
             message,
-            f"Use an estimator for {other_task} if that is wrong.",
-            f"Say --task {other_task} if that is wrong.",
+            f"Use an estimator for {other_task}, ordered classes or counts if that is wrong.",
+            f"Say --task ordinal if they are ratings, --task count if something was counted, or --task "
+            f"{other_task}.",
             command_line_only=True,
         )
     ]

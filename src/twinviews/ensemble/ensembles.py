@@ -37,7 +37,7 @@ from twinviews.passes.scaling import Scale, Scaling
 # With fewer labels the weights would be arbitrary.
 LEAST_LABELS = 5
 # How often labels that are far from their predictions are looked for.
-_MOST_ROUNDS = 3
+MOST_ROUNDS = 3
 # Unlabeled rows for scales, gradients and graphs: so many, and fewer of wide tables.
 _UNLABELED_ROWS, _LEAST_UNLABELED_ROWS, _UNLABELED_VALUES = 3000, 300, 6_000_000
 
@@ -196,16 +196,20 @@ def regression_ensemble(
     n_threads: int,
     *,
     progress: bool = False,
+    most_rounds: int = MOST_ROUNDS,
 ) -> RegressionEnsemble:
     """Members fitted to one target, on standardised rows, and weighted.
 
-    ``choosing`` (m,) are the weights of labels where members are compared.
+    ``choosing`` (m,) are the weights of labels where members are compared. In each of ``most_rounds``
+    labels that are slips are looked for.
     """
     context = _as_labeled_rows_are(context, labeled)
     if len(labeled.Y) > SOME_LABELS:
-        some = _without_outlying(*_some(labeled, choosing), specs, context, n_threads, progress)
+        some = _without_outlying(
+            *_some(labeled, choosing), specs, context, n_threads, progress, most_rounds
+        )
         specs = specs_for_all_labels(specs, _weights_of(some))
-    return _without_outlying(labeled, choosing, specs, context, n_threads, progress)
+    return _without_outlying(labeled, choosing, specs, context, n_threads, progress, most_rounds)
 
 
 def _some(labeled: Labeled, choosing: np.ndarray) -> tuple[Labeled, np.ndarray]:
@@ -225,12 +229,13 @@ def _without_outlying(
     context: MemberContext,
     n_threads: int,
     progress: bool,
+    most_rounds: int,
 ) -> RegressionEnsemble:
     """Members fitted and weighted, without labels that are slips."""
     y, judging = labeled.Y[:, 0], Judging(folds_of(labeled.Y, classes=False), choosing)
     nothing, X = np.zeros(len(y), bool), _dense_rows(labeled, context)
     found, left_out = _weighted(labeled, specs, context, judging, nothing, n_threads, progress), nothing
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(most_rounds):
         residual = y - found.held_out[:, 0]
         far = far_labels(residual, y, labeled.weight)
         if not far.any() or (far == left_out).all() or are_unlike_others(X, y, far):

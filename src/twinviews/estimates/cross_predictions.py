@@ -95,6 +95,12 @@ class CrossPredictions:
 
 def refuse_without_folds(model: Any) -> None:
     """Only an ensemble whose file has the fits without a fold can be used."""
+    if model._task not in ("regression", "classification"):
+        other = "XNVRegressor" if model._task == "count" else "XNVClassifier"
+        raise ValueError(
+            f"An estimate is made of the fits of an XNVRegressor or XNVClassifier without a fold, and "
+            f"this is an {type(model).__name__}. Fit an {other} on the same labels."
+        )
     if model._ensembles is None:
         raise ValueError(
             "This model has no ensemble, whose fits without some labels an estimate is made of. Fit an "

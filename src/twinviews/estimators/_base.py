@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from twinviews._system.progress_bar import progress_bar
 from twinviews._system.threads import map_in_order, one_blas_thread
+from twinviews.data_checks import Finding
 from twinviews.estimators import _table_methods
 from twinviews.estimators._all_or_nothing import all_or_nothing, fitting, predicting
 from twinviews.estimators._checks import check_choice, check_parameter, seed_from
@@ -62,6 +63,11 @@ class SemiSupervisedEstimator(BaseEstimator):
     An algorithm provides its :class:`Method` (steps 1 to 3) and may provide an ensemble (step 4).
     What a label is, and what a prediction looks like, regressors and classifiers say.
     """
+
+    # Of a task: its name, what its error is called, whether members of its ensemble are classifiers.
+    _task: ClassVar[str]
+    _measure: ClassVar[str]
+    _members_are_classifiers: ClassVar[bool] = False
 
     # Parameters that are read here.
     kernel: Any
@@ -130,6 +136,13 @@ class SemiSupervisedEstimator(BaseEstimator):
     @abstractmethod
     def _read_targets(self, y: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
         """(rows, targets) numbers to regress on, NaN where missing, and what to remember of them."""
+
+    def _notice(self, y: Any) -> None:
+        """Remember what a column of labels says beside its values, such as an order of classes."""
+
+    def _questions_of_task(self) -> list[Finding]:
+        """What is strange about the labels, for this task alone."""
+        return []
 
     @abstractmethod
     def _expect_classes(self, classes: Any) -> None:
@@ -202,6 +215,7 @@ class SemiSupervisedEstimator(BaseEstimator):
         self._check_parameters()
         with all_or_nothing(self):
             self.__dict__.pop("_expected", None)  # classes that an earlier partial_fit was told of
+            self._notice(y)
             if engine_of(X) == "dask":
                 apart = {"sample_weight": sample_weight, "label_probability": label_probability}
                 return self._fit_blocks(open_dask(self, X, y, X_unlabeled, apart))

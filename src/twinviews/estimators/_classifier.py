@@ -22,7 +22,7 @@ from twinviews.method.class_costs import (
     mean_auc,
     mean_average_precision,
 )
-from twinviews.method.error_estimate import effective_number, error_rate
+from twinviews.method.error_estimate import ERROR_RATE, effective_number, error_rate
 from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.landmarks import row_priorities
 from twinviews.method.uncertainty import (
@@ -39,8 +39,23 @@ _MOST_NAMED = 10
 _ROWS_FOR_DOUBT, _LEAST_ROWS_FOR_DOUBT = 2000, 20
 
 
+def accuracy(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    """Accuracy over the labeled rows."""
+    predicted = self.predict(X)
+    truth = read_classes(y, self.missing_label)
+    check_consistent_length(predicted, truth.code)
+    known, weight = labeled_rows_to_score(truth.code >= 0, sample_weight, predicted)
+    labels = truth.labels[truth.code[known]].astype(object)
+    right = predicted[known].astype(object) == labels
+    return float(np.average(right, weights=weight))
+
+
 class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
     """Classes of any type and number: least squares on 1 and -1, one class against the rest."""
+
+    _task = "classification"
+    _measure = ERROR_RATE
+    _members_are_classifiers = True
 
     classes_: np.ndarray
     loo_error_: float
@@ -230,15 +245,7 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
             columns[f"probability_{label}"] = column
         return columns
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy over the labeled rows."""
-        predicted = self.predict(X)
-        truth = read_classes(y, self.missing_label)
-        check_consistent_length(predicted, truth.code)
-        known, weight = labeled_rows_to_score(truth.code >= 0, sample_weight, predicted)
-        labels = truth.labels[truth.code[known]].astype(object)
-        right = predicted[known].astype(object) == labels
-        return float(np.average(right, weights=weight))
+    score = accuracy
 
 
 def _name(label: Any) -> str:

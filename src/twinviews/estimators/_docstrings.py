@@ -13,8 +13,6 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import TypeVar
 
-from sklearn.base import ClassifierMixin
-
 Estimator = TypeVar("Estimator", bound=type)
 
 _PARAMETERS = """
@@ -152,6 +150,94 @@ Examples
 {score}
 """
 
+_COUNTS = """
+One column of counts: whole numbers from 0 up, or other amounts that are never below 0. Members are
+fitted to the square root of the counts or, where the Poisson deviance is clearly lower with it, to the
+counts or to log(1 + y); residuals of held-out labels turn their predictions into mean counts.
+
+Attributes
+----------
+coef_ : ndarray of shape (k,)
+    Coefficients, on that scale, of the k features that labels are regressed on, and their
+    ``intercept_``.
+count_scale_ : str
+    That scale: "identity", "square root" or "logarithm".
+cv_error_ : float
+    Cross-validated root mean squared error of the predicted means: over the labeled rows, each
+    predicted by fits that have not seen it.
+cv_error_interval_ : ndarray of shape (2,)
+    90% confidence interval of that error on rows without a label, provided that labels are a random
+    sample; NaN where it is unknown.
+cv_r2_ : float
+    Cross-validated R2: 1 less the mean squared error over the variance of the labels.
+cv_deviance_ : float
+    Cross-validated mean Poisson deviance.
+cv_d2_ : float
+    Cross-validated D2: 1 less that deviance over the deviance of the mean of the labels.
+loo_error_ : float
+    The square of ``cv_error_``.
+
+Examples
+--------
+>>> import numpy as np
+>>> from twinviews import {name}
+>>> rng = np.random.default_rng(0)
+>>> X = rng.normal(size=(800, 3))
+>>> y = rng.poisson(np.exp(X[:, 0] + 0.5 * X[:, 1]))
+>>> labels = np.where(np.arange(800) < 100, y, np.nan)
+>>> model = {name}({seed}).fit(X, labels)
+>>> round(model.score(X[100:], y[100:]), 2)
+{score}
+>>> model.predict_interval(X[100:102])
+array([[0., 2.],
+       [0., 6.]])
+"""
+
+_ORDERED_CLASSES = """
+Classes that have an order, such as ratings: numbers, or words whose order is given. Least squares on
+their ranks, and a cumulative link (proportional odds) model of held-out ranks for the probabilities.
+
+Attributes
+----------
+classes_ : ndarray of shape (n_classes,)
+    In their order.
+coef_ : ndarray of shape (1, k)
+    Coefficients of the k features that ranks are regressed on, and their ``intercept_``.
+cv_error_ : float
+    Cross-validated mean absolute error in steps from class to class: over the labeled rows, each
+    predicted by fits that have not seen it.
+cv_error_interval_ : ndarray of shape (2,)
+    90% confidence interval of that error on rows without a label, provided that labels are a random
+    sample.
+cv_error_rate_ : float
+    Cross-validated share of the labeled rows that are put in another class, however near.
+cv_log_loss_ : float
+    Cross-validated mean of minus the logarithm of the probability of the true class.
+loo_error_ : float
+    The same as ``cv_error_``.
+
+Examples
+--------
+>>> import numpy as np
+>>> from twinviews import {name}
+>>> rng = np.random.default_rng(0)
+>>> X = rng.normal(size=(800, 3))
+>>> level = X[:, 0] + np.sin(X[:, 1]) + 0.5 * rng.normal(size=800)
+>>> y = np.array(["bad", "fair", "good", "excellent"])[np.digitize(level, [-1, 0, 1])]
+>>> labels = np.where(np.arange(800) < 100, y, None)
+>>> model = {name}(classes=["bad", "fair", "good", "excellent"], {seed}).fit(X, labels)
+>>> round(model.score(X[100:], y[100:]), 2)
+{score}
+>>> round(model.cv_error_, 2)  # in steps
+0.3
+"""
+_TASKS = {
+    "SemiSupervisedRegressor": _REGRESSOR,
+    "SemiSupervisedCountRegressor": _COUNTS,
+    "SemiSupervisedClassifier": _CLASSIFIER,
+    "SemiSupervisedOrdinalClassifier": _ORDERED_CLASSES,
+}
+
 
 def documented(*, score: float) -> Callable[[Estimator], Estimator]:
     """A class decorator that completes the docstring; ``score`` is what the example prints."""
@@ -168,7 +254,7 @@ def _completed(cls: type, score: float) -> str:
     """The docstring of a regressor or classifier, whose second base is the algorithm."""
     parameters = inspect.signature(cls).parameters
     own, algorithm = _sections(cls.__doc__ or ""), _sections(cls.__bases__[1].__doc__ or "")
-    of_task = _CLASSIFIER if issubclass(cls, ClassifierMixin) else _REGRESSOR
+    of_task = _TASKS[cls.__bases__[0].__name__]
     seed = "random_state=0" if "random_state" in parameters else ""
     task = _sections(of_task.format(name=cls.__name__, seed=seed, score=score))
 

@@ -15,6 +15,7 @@ from twinviews.ensemble.builtin_members import BUILT_IN, member_factory
 from twinviews.ensemble.correlated_views import ViewRidge
 from twinviews.ensemble.ensembles import (
     LEAST_LABELS,
+    MOST_ROUNDS,
     ClassificationEnsemble,
     RegressionEnsemble,
     classification_ensemble,
@@ -151,8 +152,13 @@ class EnsembleFit:
                 )
             ]
 
-    def regression(self, solution: Solution) -> list[RegressionEnsemble] | None:
-        """An ensemble for each target; None if labels of one are too few."""
+    def regression(
+        self, solution: Solution, *, most_rounds: int = MOST_ROUNDS
+    ) -> list[RegressionEnsemble] | None:
+        """An ensemble for each target; None if labels of one are too few.
+
+        ``most_rounds=0`` for labels that are never slips: ranks have ends, and counts have long tails.
+        """
         if self._labels_are_too_few(solution):
             return None
         found: dict[int, RegressionEnsemble] = {}
@@ -165,7 +171,13 @@ class EnsembleFit:
                     own = ViewRidge(solution.view, solution.penalty, solution.fit_intercept)
                     specs = specs_of(self.members, own, context)
                     found[int(target)] = regression_ensemble(
-                        labeled, problem.choosing, specs, context, threads, progress=self.progress
+                        labeled,
+                        problem.choosing,
+                        specs,
+                        context,
+                        threads,
+                        progress=self.progress,
+                        most_rounds=most_rounds,
                     )
         return [found[target] for target in sorted(found)]
 

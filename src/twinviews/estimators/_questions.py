@@ -70,6 +70,7 @@ def ask_about_data(
     ``y`` holds the labels as the user gave them, so that a row can be named by its place. For tables
     ``rows`` has the numbers of the labeled rows; without them, as on a cluster, labels are counted.
     """
+    warn_of(model._questions_of_task())
     classes, missing = is_classifier(model), model.missing_label
     labels, names = _named_labels(labeled, y, rows)
     for column in labels.T:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from numbers import Integral, Real
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,34 +11,34 @@ from sklearn.metrics import r2_score
 from sklearn.utils import Tags, check_consistent_length
 
 from twinviews.ensemble.ensembles import RegressionEnsemble
-from twinviews.estimators._all_or_nothing import predicting
 from twinviews.estimators._base import SemiSupervisedEstimator
 from twinviews.estimators._checks import check_flag
-from twinviews.estimators._compared_labels import categories_of, numbers_of_columns
-from twinviews.estimators._ensemble import EnsembleFit, dense, labels_of
+from twinviews.estimators._ensemble import EnsembleFit, labels_of
 from twinviews.estimators._inputs import labeled_rows_to_score
-from twinviews.estimators._left_out import left_out_of
 from twinviews.estimators._method import Problems
-from twinviews.method.error_estimate import root_mean_squared_error
-from twinviews.method.intervals import (
-    FitsAtRows,
-    LeftOut,
-    deviation,
-    interval_ends,
-    interval_ends_by_group,
-    mean_square_scale,
+from twinviews.estimators._prediction_intervals import (
+    Statistic,
+    deviations,
+    ends_of_intervals,
+    fits_without_labels,
+    from_left_out_fits,
+    places_of,
+    uncertainty_of_rows,
 )
+from twinviews.method.error_estimate import ROOT_MEAN_SQUARE, root_mean_squared_error
+from twinviews.method.intervals import mean_square_scale
 from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.passes.targets import read_numbers
 
 # Of all rows, those that tell how large errors are against those of labeled rows.
-# More labels would only smooth the ends of an interval.
-_LABELS_FOR_INTERVALS = 1000
 _ROWS_FOR_SCALE = 500
 
 
 class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
     """Numbers to predict: one column of y, or several that share one pass over the rows."""
+
+    _task = "regression"
+    _measure = ROOT_MEAN_SQUARE
 
     loo_error_: float | np.ndarray
     cv_r2_: float | np.ndarray
@@ -111,7 +110,10 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
     def _losses(self, some: LabeledProblem, target: int) -> np.ndarray:
         """(m,) squared errors of held-out labels, for labels that are no random sample as all rows
         would have them: relative to the local scale, times the mean square of that over all rows."""
-        left_out, place = self._left_out(target), int(np.flatnonzero(some.targets == target)[0])
+        left_out, place = (
+            fits_without_labels(self, target),
+            int(np.flatnonzero(some.targets == target)[0]),
+        )
         squared = np.square(left_out.residual)
         if some.importance is not None and self._unlabeled_sample is not None:
             at = left_out.at(self._unlabeled_sample[:_ROWS_FOR_SCALE])
@@ -138,7 +140,7 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
         predicted = decision[:, 0] if self._one_column else decision
         if not return_std:
             return predicted
-        return predicted, self._from_left_out_fits(X, _deviation)
+        return predicted, self._from_left_out_fits(X, deviations)
 
     def predict_interval(
         self, X: Any, coverage: float = 0.9, *, by: str | int | None = None
@@ -166,60 +168,16 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
         -------
         array of shape (n_samples, 2) or (n_samples, n_targets, 2): lower and upper end
         """
-        return self._from_left_out_fits(self._prepared(X), _interval_ends(coverage, self._places(by)))
-
-    def _places(self, by: str | int | None) -> np.ndarray | None:
-        """Of the numbers that a column became."""
-        if by is None:
-            return None
-        if self._encoder is None and isinstance(by, Integral) and 0 <= by < self.n_features_in_:
-            return np.array([by])
-        names = [number.column for number in numbers_of_columns(self)]
-        if by not in names:
-            raise ValueError(
-                f"by={by!r} is not an input column of the fit: {', '.join(dict.fromkeys(names))}."
-            )
-        return np.flatnonzero(np.array(names) == by)
+        return self._from_left_out_fits(
+            self._prepared(X), ends_of_intervals(coverage, places_of(self, by))
+        )
 
     def _from_left_out_fits(self, X: Any, statistic: Statistic) -> np.ndarray:
-        """A statistic of what the fits without some labels predict at each row, target by target."""
-        found = []
-        X = X if self._ensembles is None or self._rows_are_sparse else dense(X)
-        for target in range(len(self._solution.intercept)):
-            with predicting(self):
-                left_out = self._left_out(target, _LABELS_FOR_INTERVALS)
-            labeled = self._solution.problem_of(target)[0].X[: len(left_out.residual)]
-
-            def of_block(rows: Any, left_out: LeftOut = left_out, labeled: Any = labeled) -> np.ndarray:
-                own = None if self._importance is None else self._importance(dense(rows))
-                at = left_out.at(rows)._replace(importance=own)
-                return statistic(at, left_out, rows, labeled)
-
-            found.append(self._by_blocks(of_block, X))
+        found = from_left_out_fits(self, X, statistic)
         return found[0] if self._one_column else np.stack(found, axis=1)
 
-    def _left_out(self, target: int, most: int | None = None) -> LeftOut:
-        """The fits without some labels: each row in closed form, or the folds of an ensemble."""
-        if self._ensembles is None:
-            return self._solution.left_out(target)
-        problem, place = self._solution.problem_of(target)
-        return left_out_of(self._ensembles[target], problem, place, categories_of(self), most)
-
     def _row_uncertainty(self, X: Any) -> np.ndarray:
-        """Predictive variance; with ensembles, that of those without a fold, summed over targets."""
-        if self._ensembles is None:
-            return self._predictive_variance(X)
-        total = np.zeros(X.shape[0])
-        for target in range(len(self._ensembles)):
-            left_out = self._left_out(target, _LABELS_FOR_INTERVALS)
-            noise = left_out.weight @ np.square(left_out.residual)
-
-            def fits_at(rows: Any, left_out: LeftOut = left_out) -> np.ndarray:
-                return left_out.at(rows).prediction
-
-            spread = self._by_blocks(fits_at, X if self._rows_are_sparse else dense(X)).var(axis=1)
-            total += spread / noise if noise > 0 else spread
-        return total
+        return uncertainty_of_rows(self, X)
 
     def _prediction_columns(
         self, X: np.ndarray, coverage: float | None = None, by: str | int | None = None
@@ -227,7 +185,7 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
         X = self._scaled(X)
         columns = {"prediction": self._decision(X)}
         if coverage is not None:
-            ends = self._from_left_out_fits(X, _interval_ends(coverage, self._places(by)))
+            ends = self._from_left_out_fits(X, ends_of_intervals(coverage, places_of(self, by)))
             low, high = np.moveaxis(ends.reshape(len(X), -1, 2), 2, 0)
             columns |= {"lower": low, "upper": high}
         if self._one_column:
@@ -261,24 +219,3 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervisedEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
-
-
-Statistic = Callable[[FitsAtRows, LeftOut, Any, Any], np.ndarray]  # of rows and of labeled rows
-
-
-def _deviation(at: FitsAtRows, left_out: LeftOut, rows: Any, labeled: Any) -> np.ndarray:
-    return deviation(at, left_out)
-
-
-def _interval_ends(coverage: float, places: np.ndarray | None) -> Statistic:
-    """The ends of intervals; those of groups of rows with equal numbers at these places."""
-    if not isinstance(coverage, Real) or not 0 < coverage < 1:
-        raise ValueError(f"coverage={coverage!r} must be above 0 and below 1, such as 0.9.")
-
-    def ends(at: FitsAtRows, left_out: LeftOut, rows: Any, labeled: Any) -> np.ndarray:
-        if places is None:
-            return interval_ends(at, left_out, float(coverage))
-        groups = dense(rows[:, places]), dense(labeled[:, places])
-        return interval_ends_by_group(at, left_out, float(coverage), *groups)
-
-    return ends

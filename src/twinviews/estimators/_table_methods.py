@@ -24,7 +24,7 @@ from twinviews.estimators._outside import (
     warn_of_counts,
 )
 from twinviews.estimators._questions import rows_of
-from twinviews.estimators._raw_rows import remember_columns
+from twinviews.estimators._raw_rows import is_frame, remember_columns
 from twinviews.passes.first_pass import SUMMARIES
 from twinviews.tables import Table, Wanted
 from twinviews.tables.base import merge_all
@@ -148,6 +148,7 @@ def fit_table(
         model._one_column = isinstance(target, str)
         remember_columns(model, found.selection.columns, len(found.selection.columns))
         model.__dict__.pop("_expected", None)  # classes that an earlier partial_fit was told of
+        model._notice(_column_in_memory(source, target))
         read_as = f"{reading!r} {kinds!r} {without_unlabeled}"  # other rows for the same file
         notes = None if checkpoint is None else _checkpoint(model, checkpoint, found.tables, read_as)
         rows = rows_of(found.tables[0], model.missing_label)
@@ -161,9 +162,13 @@ def fit_table(
         # Blanks beside them made floats of whole numbers.
         model.classes_ = model.classes_.astype(np.int64)
     if found.about:
-        task = "classification" if is_classifier(model) else "regression"
-        model.about_ = {"target": target, "task": task, **found.about}
+        model.about_ = {"target": target, "task": model._task, **found.about}
     return self
+
+
+def _column_in_memory(source: Any, target: Any) -> Any:
+    """A column of a pandas data frame; None of any other source."""
+    return source[target] if is_frame(source) and hasattr(source, "iloc") else None
 
 
 def _checkpoint(model: Any, path: Any, tables: Sequence[Table], read_as: str) -> Checkpoint:

@@ -16,6 +16,7 @@ from twinviews.estimators._base import SemiSupervisedEstimator
 from twinviews.estimators._checks import AUTO, check_landmarks
 from twinviews.estimators._classifier import SemiSupervisedClassifier
 from twinviews.estimators._correlated_views import MOMENT_RCOND, CorrelatedViews, PairOfViews
+from twinviews.estimators._count_regressor import SemiSupervisedCountRegressor
 from twinviews.estimators._docstrings import documented
 from twinviews.estimators._ensemble import EnsembleFit, Members, check_members, dense, members_asked_for
 from twinviews.estimators._inputs import check_given_landmarks
@@ -146,7 +147,7 @@ class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_members(self.members, self.committee, classes=is_classifier(self))
+        check_members(self.members, self.committee, classes=self._members_are_classifiers)
 
     def _scale_kind(self) -> str | None:
         if self.scale != AUTO:
@@ -199,7 +200,7 @@ class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
 
     def _ensemble_fit(self) -> EnsembleFit | None:
         # Whether "auto" means an ensemble was decided by the fit, which kept rows for it.
-        check_members(self.members, self.committee, classes=is_classifier(self))
+        check_members(self.members, self.committee, classes=self._members_are_classifiers)
         sample = self._unlabeled_sample
         members = members_asked_for(self.members, self.committee, by_itself=sample is not None)
         if members is not None and sample is None:
@@ -252,6 +253,11 @@ class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
 @documented(score=0.92)
 class XNVRegressor(SemiSupervisedRegressor, XNV):
     """Correlated Nystroem views, for numbers: Algorithm 1 of the paper, and an ensemble."""
+
+
+@documented(score=0.42)
+class XNVCountRegressor(SemiSupervisedCountRegressor, XNV):
+    """Correlated Nystroem views, for counts: Algorithm 1 of the paper, and an ensemble."""
 
 
 @documented(score=0.97)

@@ -7,9 +7,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twinviews.method.error_estimate import ErrorEstimate, is_rough
+from twinviews.method.error_estimate import (
+    ERROR_RATE,
+    ROOT_MEAN_SQUARE,
+    STEPS,
+    ErrorEstimate,
+    is_rough,
+)
 
-_R2 = "R\N{SUPERSCRIPT TWO}"
+# What else was measured, as it is written for a person.
+_WORDS = {
+    "r2": "R\N{SUPERSCRIPT TWO}",
+    "d2": "D\N{SUPERSCRIPT TWO} of the Poisson deviance",
+}
 # An interval whose ends differ by more than this factor tells nothing.
 _HOPELESS = 5.0
 # Error rates that differ by more than this are both told.
@@ -22,17 +32,17 @@ class ToldError(NamedTuple):
     """Cross-validated error of a model of one target."""
 
     error: ErrorEstimate
-    is_rate: bool  # of classes; else the root mean squared error of numbers
+    name: str  # what it is: an error rate, a root mean squared error, or one in steps
     too_few_labels: bool  # to tell one number: the interval is told
     n_labels: int
-    # R2 (NaN if all labels are the same); of classes AUC, log loss, balanced error, average precision.
+    # R2 (NaN if all labels are the same), of counts D2; of classes AUC, log loss, balanced error,
+    # average precision; of ordered classes error rate and log loss.
     others: dict[str, float]
 
     def as_dict(self) -> dict[str, Any]:
         """For machines; None where unknown."""
-        name = "error_rate" if self.is_rate else "root_mean_squared_error"
         numbers = {
-            name: self.error.value,
+            self.name.replace(" ", "_"): self.error.value,
             "low": self.error.low,
             "high": self.error.high,
             **self.others,
@@ -41,8 +51,8 @@ class ToldError(NamedTuple):
         return {**known, "confidence": 0.9, "too_few_labels": self.too_few_labels}
 
     @property
-    def name(self) -> str:
-        return "error rate" if self.is_rate else "root mean squared error"
+    def is_rate(self) -> bool:
+        return self.name == ERROR_RATE
 
     def short(self) -> str:
         """The error, or its interval if labels are too few for one number, or "unknown"."""
@@ -79,16 +89,22 @@ class ToldError(NamedTuple):
             if abs(balanced - self.error.value) > _APART:  # classes differ in how often they are found
                 found.insert(0, f"mean error rate of a class {balanced:.0%}")
             return found
-        if "r2" not in self.others:
-            return []
-        r2 = self.others["r2"]
-        if not np.isfinite(r2):
-            return []
-        verdict = "" if r2 > 0 else ": no better than always saying the mean"
-        if not self.too_few_labels:
-            return [f"{_R2} {r2:.2f}{verdict}"]
-        least, most = (1 - (1 - r2) * np.square(end / self.error.value) for end in self.error[:0:-1])
-        return [f"{_R2} between {least:.2f} and {most:.2f}{verdict}"]
+        if self.name == STEPS:
+            rate, log_loss = self.others["error_rate"], self.others["log_loss"]
+            return [f"error rate {rate:.0%}", f"log loss {log_loss:.2f}"] if np.isfinite(rate) else []
+        return [self._share_explained(name) for name in ("r2", "d2") if np.isfinite(self._other(name))]
+
+    def _other(self, name: str) -> float:
+        return self.others.get(name, np.nan)
+
+    def _share_explained(self, name: str) -> str:
+        """Such as "R2 0.83", or an interval where the error is told as one."""
+        share = self.others[name]
+        verdict = "" if share > 0 else ": no better than always saying the mean"
+        if not self.too_few_labels or name != "r2":
+            return f"{_WORDS[name]} {share:.2f}{verdict}"
+        least, most = (1 - (1 - share) * np.square(end / self.error.value) for end in self.error[:0:-1])
+        return f"{_WORDS[name]} between {least:.2f} and {most:.2f}{verdict}"
 
     def _why_unknown(self) -> str:
         """Empty if it is known."""
@@ -96,7 +112,7 @@ class ToldError(NamedTuple):
             return ", as some label alone decides what is learned"
         if np.isnan(self.others.get("r2", 0.0)):
             return ", as all labels are the same"
-        if not self.is_rate and self.error.high > _HOPELESS * self.error.low:
+        if self.name == ROOT_MEAN_SQUARE and self.error.high > _HOPELESS * self.error.low:
             if self.n_labels < _MANY:
                 return f": {self.n_labels:,} labels are too few to judge"
             return f": the errors on a few of the {self.n_labels:,} labels outweigh all others"
@@ -110,27 +126,33 @@ class ToldError(NamedTuple):
 
 def told_error(model: Any, target: int = 0) -> ToldError:
     """What a fitted model tells of its error, for one of its targets."""
-    is_rate, ends = hasattr(model, "classes_"), model.cv_error_interval_
+    ends = model.cv_error_interval_
     value = np.ravel(model.cv_error_)[target]
     low, high = (np.nan, np.nan) if ends is None else np.reshape(ends, (-1, 2))[target]
     error = ErrorEstimate(float(value), float(low), float(high))
-    if is_rate:
+    if model._measure == ROOT_MEAN_SQUARE:
+        # A model of an earlier version has neither an interval nor R2.
+        others = {} if ends is None else {"r2": float(np.ravel(model.cv_r2_)[target])}
+        if hasattr(model, "cv_d2_"):
+            others["d2"] = model.cv_d2_
+    elif model._measure == STEPS:
+        others = {"error_rate": model.cv_error_rate_, "log_loss": model.cv_log_loss_}
+    else:
         others = {
             "auc": model.cv_auc_,
             "log_loss": model.cv_log_loss_,
             "balanced_error": model.cv_balanced_error_,
             "average_precision": model.cv_average_precision_,
         }
-    else:  # a model of an earlier version has neither an interval nor R2
-        others = {} if ends is None else {"r2": float(np.ravel(model.cv_r2_)[target])}
-    return ToldError(error, is_rate, is_rough(error, rate=is_rate), model.n_labeled_, others)
+    rough = is_rough(error, rate=model._measure != ROOT_MEAN_SQUARE)
+    return ToldError(error, model._measure, rough, model.n_labeled_, others)
 
 
 def told_estimate(error: Sequence[float], n_labels: int, *, is_rate: bool) -> ToldError:
     """The same for an error and the ends of its interval, of which nothing else is known."""
-    estimate = ErrorEstimate(*map(float, error))
+    estimate, name = ErrorEstimate(*map(float, error)), ERROR_RATE if is_rate else ROOT_MEAN_SQUARE
     unknown = {"auc": np.nan, "log_loss": np.nan} if is_rate else {}
-    return ToldError(estimate, is_rate, is_rough(estimate, rate=is_rate), n_labels, unknown)
+    return ToldError(estimate, name, is_rough(estimate, rate=is_rate), n_labels, unknown)
 
 
 def readable(number: float) -> str:

@@ -20,6 +20,9 @@ import numpy as np
 from scipy.special import betaincinv, stdtrit  # scipy.stats takes long to import
 
 CONFIDENCE = 0.9
+# What the error of a model is called: of numbers, of classes, and of classes in their order.
+ROOT_MEAN_SQUARE, ERROR_RATE = "root mean squared error", "error rate"
+STEPS = "mean absolute error in steps"
 # Squared errors: their variance over their squared mean is 2 for normal errors, and usually more.
 _USUAL_VARIANCE, _USUAL_LABELS = 8.0, 20
 _LEAST_VARIANCE = 0.3
@@ -74,18 +77,41 @@ def error_rate(wrong: np.ndarray, weight: np.ndarray, n_other: int) -> ErrorEsti
     The ends are quantiles of beta distributions (Clopper and Pearson 1934), which are valid also where
     no row was wrong.
     """
-    rate, m = float(np.clip(weight @ wrong, 0, 1)), effective_number(weight)  # rounding leaves 0 to 1
-    if not np.isfinite(rate):
+    rate = float(np.clip(weight @ wrong, 0, 1))  # rounding leaves 0 to 1
+    return _share_in_the_worst_case(rate, rate, effective_number(weight), n_other)
+
+
+def mean_steps(steps: np.ndarray, n_classes: int, weight: np.ndarray, n_other: int) -> ErrorEstimate:
+    """From (m,) distances, in steps, between the predicted and the true class of held-out rows.
+
+    In units of the largest distance they are shares, and their mean is as certain as an error rate from
+    as many rows as give it the same variance: more than there are, up to one for each step. Of two
+    classes it is the error rate.
+    """
+    most = n_classes - 1
+    mean = float(np.clip(weight @ steps, 0, most))
+    share, variance = mean / most, float(weight @ np.square(steps - mean)) / most**2
+    worth = float(np.clip(share * (1 - share) / variance, 1, most)) if variance > 0 else float(most)
+    wrong = float(np.clip(weight @ (steps > 0), 0, 1))
+    found = _share_in_the_worst_case(share, wrong, effective_number(weight), n_other, worth)
+    return ErrorEstimate(*(most * end for end in found))
+
+
+def _share_in_the_worst_case(
+    share: float, wrong: float, m: float, n_other: int, worth: float = 1.0
+) -> ErrorEstimate:
+    """A share of the worst case, in which all of m rows are wrong; a row counts as ``worth`` rows."""
+    if not np.isfinite(share):
         return UNKNOWN
-    between = _BETWEEN_FITS_OF_CLASSES**2 * rate * (1 - rate)
-    m = 1 / (_chance(m, n_other) + between)  # the rows to come are a sample too, and fits differ
+    between = _BETWEEN_FITS_OF_CLASSES**2 * wrong * (1 - wrong)
+    m = worth / (_chance(m, n_other) + between)  # the rows to come are a sample too, and fits differ
     tail = (1 - CONFIDENCE) / 2
-    errors = m * rate
+    errors = m * share
     low = float(betaincinv(errors, m - errors + 1, tail)) if errors > 0 else 0.0
     high = float(betaincinv(errors + 1, m - errors, 1 - tail)) if errors < m else 1.0
-    if low * n_other < 1 and n_other:  # less than one row
+    if low * n_other * worth < 1 and n_other:  # less than one row
         low = 0.0
-    return ErrorEstimate(rate, low, high)
+    return ErrorEstimate(share, low, high)
 
 
 def effective_number(weight: np.ndarray) -> float:

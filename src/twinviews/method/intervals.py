@@ -18,7 +18,7 @@ together no finite interval is honest, and the ends are infinite.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -73,6 +73,33 @@ class LeftOut(NamedTuple):
             weight=weight / weight.sum(),
             scale=None if self.scale is None else self.scale[chosen],
         )
+
+
+class SingleLabels(NamedTuple):
+    """Labels of which several may be of one row, whose fit has their mean."""
+
+    row: Annotated[np.ndarray, "n", "int64"]  # the labeled row of each label
+    off: Annotated[np.ndarray, "n"]  # the label less the mean of its row
+    share: Annotated[np.ndarray, "n", ">= 0"]  # of the weight of its row
+
+    def left_out(self, rows: LeftOut) -> tuple[LeftOut, np.ndarray]:
+        """What was left out of the fits label by label, and the rows of these labels."""
+        some = np.flatnonzero(self.row < len(rows.residual))
+        row = self.row[some]
+        weight = self.share[some] * rows.weight[row]
+
+        def at(X: Any) -> FitsAtRows:
+            found = rows.at(X)
+            return found if found.residual is None else found._replace(residual=found.residual[:, row])
+
+        found = rows._replace(
+            at=at,
+            fit_of=rows.fit_of[row],
+            residual=rows.residual[row] + self.off[some],
+            weight=weight / weight.sum(),
+            scale=None if rows.scale is None else rows.scale[row],
+        )
+        return found, row
 
 
 def interval_ends(at: FitsAtRows, left_out: LeftOut, coverage: float) -> np.ndarray:

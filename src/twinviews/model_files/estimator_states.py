@@ -40,14 +40,19 @@ from twinviews.estimators.single_view import (
     SSSLRegressor,
 )
 from twinviews.estimators.xks import XKSClassifier, XKSRegressor
-from twinviews.estimators.xnv import XNVClassifier, XNVRegressor
+from twinviews.estimators.xnv import XNVClassifier, XNVCountRegressor, XNVRegressor
+from twinviews.estimators.xnv_ordinal import XNVOrdinalClassifier
+from twinviews.method.counts import CountMean
+from twinviews.method.cumulative_link import CumulativeLink
+from twinviews.method.intervals import SingleLabels
 from twinviews.method.views import TwinFeatures
 from twinviews.model_files.container import ModelFileError, UnknownHereError
-from twinviews.model_files.labels_and_rows import Rows
+from twinviews.model_files.labels_and_rows import Rows, check_places
 from twinviews.model_files.records import MOST_WHOLE, Json, Kind, Reader, Sizes, Writer
 from twinviews.model_files.schema import defaults_of, field_of, fields_of
 from twinviews.model_files.stored_classes import TableEncoding
 from twinviews.passes.input_profile import InputProfile
+from twinviews.passes.ordered_classes import labels_in_order
 from twinviews.passes.scaling import Scale
 from twinviews.shift.covariate_shift import CovariateShift
 from twinviews.shift.importance import RowImportance
@@ -93,6 +98,23 @@ class _Classifier(_EveryModel):
     _class_cost: Annotated[np.ndarray, "K", "> 0"] | None = None
 
 
+class _CountRegressor(_EveryModel):
+    cv_r2_: Annotated[float, "missing"]
+    cv_deviance_: Annotated[float, "missing"]
+    cv_d2_: Annotated[float, "missing"]
+    _mean: CountMean
+    _whole: bool
+    _singles: SingleLabels | None
+
+
+class _OrdinalClassifier(_EveryModel):
+    classes_: Annotated[np.ndarray, "K", "labels"]
+    cv_error_rate_: Annotated[float, "missing"]
+    cv_log_loss_: Annotated[float, "missing"]
+    _link: CumulativeLink
+    _order: Annotated[np.ndarray, "_", "labels"] | None
+
+
 class _CorrelatedViews:
     _expected: Annotated[np.ndarray, "_", "labels"] | None
 
@@ -123,6 +145,8 @@ _DEFORMATION = Annotated[LearnedDeformation, "D"]
 _KINDS = [
     _kind(XNVRegressor, _CORRELATION, _Regressor, _XNVRegressor),
     _kind(XNVClassifier, _CORRELATION, _Classifier, _XNVClassifier),
+    _kind(XNVCountRegressor, _CORRELATION, _CountRegressor, _XNVRegressor),
+    _kind(XNVOrdinalClassifier, _CORRELATION, _OrdinalClassifier, _XNVRegressor),
     _kind(XKSRegressor, _CORRELATION, _Regressor, _CorrelatedViews),
     _kind(XKSClassifier, _CORRELATION, _Classifier, _CorrelatedViews),
     _kind(SSSLRegressor, _VIEW, _Regressor),
@@ -197,10 +221,15 @@ def _write_parameter(name: str, value: Any, writer: Writer) -> Json:
         return {"names": list(value)}
     if name == "class_weight" and isinstance(value, Mapping):
         return {"costs": {str(label): float(weight) for label, weight in value.items()}}
+    if name == "classes" and {type(label) for label in labels_in_order(value)} <= _PLAIN:
+        return {"labels": labels_in_order(value)}
     raise ModelFileError(
         f"{name}={value!r:.60} is not a plain value. set_params({name}=...) to one changes nothing "
         f"that was learned; or keep this model with pickle"
     )
+
+
+_PLAIN = {bool, int, float, str}
 
 
 def read_parameter(name: str, node: Json, reader: Reader | None = None) -> Any:
@@ -216,6 +245,10 @@ def read_parameter(name: str, node: Json, reader: Reader | None = None) -> Any:
             return names
     if name == "class_weight" and held == ["costs"] and isinstance(node["costs"], dict):
         return node["costs"]  # checked with the other parameters
+    if name == "classes" and held == ["labels"]:
+        labels = node["labels"]
+        if isinstance(labels, list) and {type(label) for label in labels} <= _PLAIN:
+            return labels  # checked with the other parameters
     if isinstance(node, (dict, list)) or (type(node) is int and abs(node) > MOST_WHOLE):
         raise ModelFileError(f"the parameter {node!r:.40} is not a plain value")
     return node
@@ -244,11 +277,17 @@ def _check_together(model: Any, sizes: Sizes, *, whole: bool) -> None:
     _check_solution(solution, type(model._method()), sizes["T"])
     T = sizes["T"]
     if is_classifier(model):
-        K = sizes["K"]
-        if K < 2 or (1 if K == 2 else K) != T or len(solution.problems) != 1:
+        K, link = sizes["K"], getattr(model, "_link", None)
+        expected = 1 if K == 2 or link is not None else K
+        if K < 2 or expected != T or len(solution.problems) != 1:
             raise ModelFileError(f"{K} classes do not go with {T} targets")
+        if link is not None and len(link.cuts) != K - 1:
+            raise ModelFileError(f"{K} classes do not go with {len(link.cuts)} cuts between them")
     elif model._one_column and T != 1:
         raise ModelFileError(f"one column of labels does not go with {T} targets")
+    singles: SingleLabels | None = getattr(model, "_singles", None)
+    if singles is not None:
+        check_places(singles.row, len(solution.problems[0].Y))
     ends = model._error_ends
     if ends is not None and len(ends) != 2 * (1 if is_classifier(model) else T):
         raise ModelFileError(f"{len(ends)} ends are not those of the intervals of its errors")

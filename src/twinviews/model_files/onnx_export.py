@@ -69,6 +69,11 @@ def export_onnx(model: Any, path: str | os.PathLike[str]) -> None:
             f"This {type(model).__name__} was fitted on a table of words, dates or blanks, and a graph "
             f"takes numbers. Fit it on what TableEncoder makes of the table."
         )
+    if model._task not in ("regression", "classification"):
+        raise ValueError(
+            f"{type(model).__name__} has no ONNX graph yet. Use save_model, or an XNVRegressor or "
+            f"XNVClassifier."
+        )
     graph = Graph(onnx)
     try:
         add_outputs = _add_classes if is_classifier(model) else _add_numbers

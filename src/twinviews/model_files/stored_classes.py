@@ -34,6 +34,9 @@ from twinviews.estimators.krr import LearnedWidth
 from twinviews.estimators.laprls import LearnedDeformation
 from twinviews.estimators.single_view import LearnedView
 from twinviews.method.correlation import CanonicalBasis
+from twinviews.method.counts import CountMean
+from twinviews.method.cumulative_link import CumulativeLink
+from twinviews.method.intervals import SingleLabels
 from twinviews.method.kernel_values import (
     CallableColumns,
     Columns,
@@ -231,6 +234,11 @@ def _quantiles_or_share(column: ShiftedColumn, sizes: Sizes) -> None:
         raise ModelFileError(f"a column that differs is not told by {expected} numbers")
 
 
+def _cuts_rise(link: CumulativeLink, sizes: Sizes) -> None:
+    if (np.diff(link.cuts) <= 0).any():
+        raise ModelFileError("cuts between classes do not rise")
+
+
 # --- a fit in a metric is stored without its kernel columns, which follow from the rest -------------
 
 
@@ -327,6 +335,9 @@ _store(ShiftedColumn, "ShiftedColumn", check=_quantiles_or_share)
 _store(UnlabeledLevel, "UnlabeledLevel")
 _store(CovariateShift, "CovariateShift")
 _store(KernelFeatures, "KernelFeatures")
+_store(CountMean, "CountMean")
+_store(CumulativeLink, "CumulativeLink", check=_cuts_rise)
+_store(SingleLabels, "SingleLabels")
 _store(RowImportance, "RowImportance")
 
 try:

@@ -17,7 +17,7 @@ from twinviews.encoding.values import as_numbers
 from twinviews.reading.arrow_kinds import kind_of_type as kind_of
 from twinviews.tables.arrow import check_columns
 
-Task = Literal["regression", "classification"]
+Task = Literal["regression", "classification", "ordinal", "count"]
 
 # How a model file begins.
 _MODEL = b"twinviews model"
@@ -75,8 +75,11 @@ class Target(NamedTuple):
 
     def questions(self) -> list[Finding]:
         """What is strange about the labels."""
-        check = check_numbers if self.task == "regression" else check_classes
-        return check(self.labels, self.rows)
+        check = check_numbers if self.task in ("regression", "count") else check_classes
+        found = check(self.labels, self.rows)
+        if self.task in ("ordinal", "count"):  # which say what whole numbers are
+            return [one for one in found if one.check not in ("ratings", "counts")]
+        return found
 
 
 def look_at_target(dataset: ds.Dataset, name: str, task: Task | None) -> Target:
@@ -88,7 +91,7 @@ def look_at_target(dataset: ds.Dataset, name: str, task: Task | None) -> Target:
             f"Column {name!r} holds dates, and a target must be numbers or classes. Turn it into days, "
             f"or say --kind {name}=category."
         )
-    if task == "regression" and kind not in ("number", "empty"):
+    if task in ("regression", "count") and kind not in ("number", "empty"):
         raise ValueError(
             f"Column {name!r} holds words, so it cannot be regressed on. Use --task classification, or "
             f"--kind {name}=number to be told which value is none."
@@ -109,10 +112,15 @@ def look_at_target(dataset: ds.Dataset, name: str, task: Task | None) -> Target:
             counts.update(dict(zip(distinct.cast("string").to_pylist(), rows.to_pylist(), strict=True)))
         if kind == "number":
             numbers = numbers.merge(NumberFacts.of(as_numbers(name, known), np.ones(len(known))))
-    if task == "classification" and kind == "number" and not numbers.whole:
+    if task in ("classification", "ordinal") and kind == "number" and not numbers.whole:
         raise ValueError(
             f"Column {name!r} holds numbers with decimals, which are no classes. Use --task "
             f"regression, or --kind {name}=category if each is a name."
+        )
+    if task == "count" and (not numbers.whole or numbers.least < 0):
+        raise ValueError(
+            f"Column {name!r} holds numbers that are no counts: they are "
+            f"{'below 0' if numbers.whole else 'not whole'}, some of them. Use --task regression."
         )
     measured = kind == "number" and not (numbers.whole and len(counts) <= _MOST_CLASSES)
     found: Task = "regression" if measured else "classification"

@@ -12,7 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from twinviews import DataWarning, ShiftWarning, XNVClassifier, XNVRegressor, save_model
+from twinviews import (
+    DataWarning,
+    ShiftWarning,
+    XNVClassifier,
+    XNVCountRegressor,
+    XNVOrdinalClassifier,
+    XNVRegressor,
+    save_model,
+)
 from twinviews.cli.actions.first_look import Target, Task, check_paths, look_at_target
 from twinviews.cli.errors import say
 from twinviews.data_checks import Finding
@@ -22,6 +30,14 @@ from twinviews.labeling.labeled_table import LabeledTable, with_labels
 from twinviews.labeling.store_format import label_file
 from twinviews.reading import Reading, ReadingOptions, columnar_copy, read
 
+_ESTIMATORS = {
+    "regression": XNVRegressor,
+    "classification": XNVClassifier,
+    "ordinal": XNVOrdinalClassifier,
+    "count": XNVCountRegressor,
+}
+# Classes that a message names.
+_MOST_NAMED = 10
 # An area under the ROC curve above this is more than chance.
 _KNOWS = 0.6
 
@@ -41,6 +57,7 @@ def fit_model(
     strata: str | None = None,
     label_probability: str | None = None,
     class_weight: str | None = None,
+    classes: Sequence[str] | None = None,
     **reading: Any,
 ) -> dict[str, Any]:
     """Read, fit, save, and say so; what was found and done is returned for machines."""
@@ -71,12 +88,18 @@ def fit_model(
     for other in more:
         say(str(other))
     say(goal.words(found_out=task is None))
+    order = order_of_classes(goal, classes)
+    if report is not None and goal.task == "ordinal":
+        raise ValueError(
+            "--report has no page on ordered classes. Leave it out, or say --task classification for "
+            "one that judges by the error rate."
+        )
     _ask(goal.questions(), task_is_given=task is not None)
     columns = columns_to_use(found, [target, label_probability], options.kinds)
     with found.plain_errors(), questions_of_the_fit() as questions:
         how = {"strata": strata, "label_probability": label_probability}
         rows = {"columns": columns, "unlabeled": more or None, "without_unlabeled": without_unlabeled}
-        model = estimator_for(goal.task, seed, quick=quick, class_weight=class_weight)
+        model = estimator_for(goal.task, seed, quick=quick, class_weight=class_weight, order=order)
         model.fit_table(found, target=target, encode=True, reading=options, **rows, **how)
     _ask(questions)
     if without_unlabeled:
@@ -150,7 +173,9 @@ def _write_report(
         rows, drawn = sample_rows(
             datasets, [*columns, goal.name], goal.name, goal.n_labeled, n_unlabeled, seed
         )
-    evidence = gather(rows, goal.name, goal.task, None, model, seed=seed, say=say, drawn=drawn)
+    # A page on counts is one on numbers; ordered classes have none.
+    task: Any = "regression" if goal.task == "count" else goal.task
+    evidence = gather(rows, goal.name, task, None, model, seed=seed, say=say, drawn=drawn)
     write_report(page, evidence)
     say(f"Wrote {page}.")
 
@@ -164,19 +189,50 @@ def columns_of(model: Any) -> list[dict[str, Any]]:
 
 
 def estimator_for(
-    task: Task, seed: int, *, quick: bool = False, class_weight: str | None = None
+    task: Task,
+    seed: int,
+    *,
+    quick: bool = False,
+    class_weight: str | None = None,
+    order: Sequence[Any] | None = None,
 ) -> Any:
     """The estimator of the command line, not fitted yet."""
-    kind = XNVRegressor if task == "regression" else XNVClassifier
     options: dict[str, Any] = {"members": None, "scale": "standard"} if quick else {}
     if class_weight is not None:
-        if task == "regression":
+        if task != "classification":
             raise ValueError(
-                "--class-weight is for classes, and the target is a number. Leave it out, or say "
-                "--task classification."
+                f"--class-weight is for --task classification, and this is {task}. Leave it out, or "
+                f"say --task classification."
             )
         options["class_weight"] = costs_of_classes(class_weight)
-    return kind(random_state=seed, progress=True, **options)
+    if order is not None:
+        options["classes"] = list(order)
+    return _ESTIMATORS[task](random_state=seed, progress=True, **options)
+
+
+def order_of_classes(goal: Target, classes: Sequence[str] | None) -> list[Any] | None:
+    """The classes in the order that was given; None for that of numbers."""
+    if goal.task != "ordinal":
+        if classes is not None:
+            raise ValueError("--classes gives the order of classes: say --task ordinal, too.")
+        return None
+    labels = {str(label): label for label in goal.labels.tolist()}
+    if classes is None:
+        if len(labels) > 2 and any(isinstance(label, str) for label in labels.values()):
+            raise ValueError(
+                f"Column {goal.name!r} holds words, and nothing says in what order they are: "
+                f"{', '.join(sorted(labels)[:_MOST_NAMED])}. Say --classes, the lowest first, with "
+                f"commas between."
+            )
+        return None
+    unknown = sorted(set(labels) - set(classes))
+    if unknown:
+        raise ValueError(
+            f"Column {goal.name!r} has the class {unknown[0]!r:.40}, which is not among --classes. Put "
+            f"it in its place there."
+        )
+    numbers = [label for label in labels.values() if not isinstance(label, str)]
+    return [labels.get(name, type(numbers[0])(name) if numbers else name) for name in classes]
 
 
 def costs_of_classes(text: str) -> str | dict[str, float]:
