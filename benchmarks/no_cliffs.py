@@ -1,31 +1,46 @@
 """Wide tables and many labels, on made tables: error against CatBoost, time and memory.
 
     python benchmarks/no_cliffs.py                     all, ten minutes
-    python benchmarks/no_cliffs.py --only columns      one of linear, columns, width, labels
+    python benchmarks/no_cliffs.py --only columns      one part: see below
 
 linear: a plane of 5 or 15 of 100 to 2,000 columns, 100 labels; error of the signal, against the lasso
 alone, chosen by cross-validation. columns: y = sin(x1) + x2 x3 + noise, 500 labels, among 20 to 2,000
 columns; error of the signal, means over draws. width: a default fit of 100 labels with 5,000 and
 20,000 columns, against the fit of the views alone. labels: a default fit of 100,000 labels and 20
-columns, against CatBoost's 1,000 rounds. Each of the last two runs in a process of its own, whose peak
-memory is that of all it does.
+columns, against CatBoost's 1,000 rounds. growth: time of fits of 5,000, 20,000 and 80,000 labels,
+against growth by n log n. file-labels: a fit of the views on Parquet files of 5 and 20 million labeled
+rows and 5 columns. Each of the last four runs in a process of its own, whose peak memory is that of
+all it does.
 """
 
 import argparse
 import multiprocessing
 import resource
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from twinviews import XNVRegressor
 from workload import report
 
+PARTS = ["columns", "linear", "width", "labels", "growth", "file-labels"]
 WIDTHS, LABELED, DRAWS = (20, 100, 400, 2000), 500, 3
 VERY_WIDE = (5000, 20_000)
 MANY_LABELS = 100_000
+GROWTH = (5000, 20_000, 80_000)
+FILE_LABELS, FILE_COLUMNS, ROWS_AT_ONCE = (5_000_000, 20_000_000), 5, 500_000
+
+
+T = TypeVar("T")
 
 
 def few_matter(n: int, D: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -75,26 +90,84 @@ def width(D: int) -> tuple[float, float]:
     return whole / alone, peak()
 
 
+def many_labels(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows, 20,000 more than labels, and the labels."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n + 20_000, 20))
+    return X, np.sin(2 * X[:, 0]) * X[:, 1] + np.abs(X[:, 2]) + 0.3 * rng.normal(size=len(X))
+
+
 def labels(n: int) -> tuple[float, float]:
     """Time of the default over CatBoost's, and peak memory in GB."""
     from catboost import CatBoostRegressor
 
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(n + 20_000, 20))
-    y = np.sin(2 * X[:, 0]) * X[:, 1] + np.abs(X[:, 2]) + 0.3 * rng.normal(size=len(X))
+    X, y = many_labels(n)
     peer = seconds_of(lambda: CatBoostRegressor(verbose=0, allow_writing_files=False).fit(X[:n], y[:n]))
     own = seconds_of(lambda: default().fit(X[:n], y[:n], X_unlabeled=X[n:]))
     return own / peer, peak()
+
+
+def fit_time(n: int) -> tuple[float, float]:
+    """Seconds of the default, and peak memory in GB."""
+    X, y = many_labels(n)
+    return seconds_of(lambda: default().fit(X[:n], y[:n], X_unlabeled=X[n:])), peak()
+
+
+def growth() -> None:
+    """Each time against the one before, over that of n log n."""
+    seconds = [alone(fit_time, n)[0] for n in GROWTH]
+    for (n, first), (more, then) in pairwise(zip(GROWTH, seconds, strict=True)):
+        ratio = then / first / (more * np.log(more) / (n * np.log(n)))
+        what = f"{n:,} to {more:,} labels ({first:.1f} and {then:.1f} s): growth over n log n"
+        report(what, ratio, "at most 1", ratio <= 1)
+
+
+def labels_of_a_file(n: int) -> tuple[float, float]:
+    """Share of the labels that is used, and peak memory in GB beyond the imports."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "labels.parquet"
+        alone(write_labels, (str(path), n))
+        before = peak()
+        model = XNVRegressor(random_state=0, progress=False, members=None)
+        model.fit_table(path, target="y")
+        return 1 - model.n_labels_unused_ / model.n_labeled_, peak() - before
+
+
+def write_labels(path_and_size: tuple[str, int]) -> None:
+    """A Parquet file of labeled rows, some at a time."""
+    path, n = path_and_size
+    names = [*(f"x{place}" for place in range(FILE_COLUMNS)), "y"]
+    with pq.ParquetWriter(path, pa.schema([(name, pa.float64()) for name in names])) as writer:
+        for start in range(0, n, ROWS_AT_ONCE):
+            rng = np.random.default_rng(start)
+            X = rng.normal(size=(min(ROWS_AT_ONCE, n - start), FILE_COLUMNS))
+            y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=len(X))
+            rows = pa.table([*X.T, y], names=names)
+            writer.write_table(rows, row_group_size=ROWS_AT_ONCE // 5)
+
+
+def file_labels() -> None:
+    few, many = (alone(labels_of_a_file, n) for n in FILE_LABELS)
+    for n, (share, memory) in zip(FILE_LABELS, (few, many), strict=True):
+        what = f"{n:,} labels of a file, of which {share:.1%} are used: peak memory in GB"
+        report(what, memory, "below 1", memory < 1)
+    ratio = many[1] / few[1]
+    report(
+        f"memory of {FILE_LABELS[1]:,} labels against {FILE_LABELS[0]:,}",
+        ratio,
+        "at most 1.1",
+        ratio <= 1.1,
+    )
 
 
 def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 
 
-def alone(function: Callable[[int], tuple[float, float]], size: int) -> tuple[float, float]:
+def alone(function: Callable[[Any], T], size: Any) -> T:
     """In a process of its own."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(function, (size,))
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(function, size).result()
 
 
 def linear() -> None:
@@ -118,7 +191,7 @@ def linear() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", choices=["columns", "linear", "width", "labels"])
+    parser.add_argument("--only", choices=PARTS)
     only = parser.parse_args().only
     warnings.simplefilter("ignore")
     if only in (None, "columns"):
@@ -130,6 +203,10 @@ def main() -> None:
             ratio, memory = alone(width, D)
             report(f"{D:,} columns: time against the views alone", ratio, "at most 5", ratio <= 5)
             report(f"{D:,} columns: peak memory in GB", memory, "below 4", memory < 4)
+    if only in (None, "growth"):
+        growth()
+    if only in (None, "file-labels"):
+        file_labels()
     if only in (None, "labels"):
         ratio, memory = alone(labels, MANY_LABELS)
         report(f"{MANY_LABELS:,} labels: time against CatBoost", ratio, "at most 5", ratio <= 5)

@@ -222,6 +222,20 @@ def test_unlabeled_rows_left_out_are_told_by_fit_inspect_and_report(folder):
     assert "this model, without unlabeled rows" not in text
 
 
+def test_labels_beyond_those_that_are_held_are_told_by_fit_and_inspect(folder):
+    table, model = folder / "patients.csv", folder / "held.twinviews"
+    asked = ("fit", table, "--target", "progression", "--quick", "--max-labels", 50, "--json")
+    done = run(*asked, "-o", model)
+    assert "50 of 120 labels are used: a sample as good as random" in done.stderr
+    assert "--max-labels 120 uses all" in done.stderr
+    assert (json.loads(done.stdout)["n_labeled"], json.loads(done.stdout)["n_labels_unused"]) == (
+        120,
+        70,
+    )
+    assert "labels      120 (50 of 120 labels are used), and 322" in run("inspect", model).stdout
+    assert json.loads(run("inspect", model, "--json").stdout)["n_labels_unused"] == 70
+
+
 def test_inspect_tells_a_person(folder):
     shown = run("inspect", folder / "m.twinviews").stdout
     assert "predicts    progression (regression)" in shown

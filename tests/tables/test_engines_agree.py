@@ -381,6 +381,23 @@ def test_a_dask_frame_without_its_unlabeled_rows(dask_client, mixed):
     assert_left_out(dd.from_pandas(mixed.sort_values("y"), npartitions=5), mixed)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_a_dask_frame_with_more_labels_than_are_held(dask_client, frame):
+    import dask.dataframe as dd
+
+    assert_held(dd.from_pandas(frame.sort_values("y"), npartitions=5), frame)
+
+
+def assert_held(rows, frame):
+    """Of more labels than are held, the same are used whatever the engine."""
+    asked = {**GIVEN, "max_labels": 30, "random_state": 0}
+    expected = XNVRegressor(**asked).fit(frame[NAMES], frame["y"])
+    assert expected.n_labels_unused_ == expected.n_labeled_ - 30
+    model = XNVRegressor(**asked).fit_table(rows, target="y", columns=NAMES)
+    assert_same(model, expected, frame[NAMES])
+    assert model.n_labels_unused_ == expected.n_labels_unused_
+
+
 def assert_left_out(rows, mixed):
     """The model of some rows, of which the unlabeled ones are left out, is that of the labeled ones."""
     asked = {"target": "y", "columns": ["a", "b", "town", "c"]}
@@ -481,6 +498,11 @@ def test_spark(spark, arrow, frame, expected):
     guesses = classifier.predict_table(rows).toPandas()
     assert set(guesses["prediction"]) == {"up", "down"}
     assert_allclose(guesses["probability_up"] + guesses["probability_down"], 1)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_spark_frame_with_more_labels_than_are_held(spark, arrow, frame):
+    assert_held(spark.createDataFrame(arrow).repartition(5), frame)
 
 
 @pytest.mark.filterwarnings("ignore")

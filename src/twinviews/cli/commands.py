@@ -151,6 +151,11 @@ Examples:
     is_flag=True,
     help="The paper's method alone, without the ensemble: several times faster.",
 )
+@click.option(
+    "--max-labels",
+    type=click.IntRange(min=2),
+    help="Labels to hold; of more, a sample is used. Default: a million, fewer of wide tables.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was found and done as JSON.")
 @_reads_a_table

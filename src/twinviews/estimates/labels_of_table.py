@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from twinviews.data_checks.unused_labels import labels_in_words
 from twinviews.estimates.cross_predictions import CrossPredictions
 from twinviews.estimates.label_weights import label_weights
 from twinviews.estimates.quantity import PredictedLabels
@@ -28,6 +29,13 @@ def labels_found_again(
     place = np.minimum(np.searchsorted(keys[order], labeled.keys), len(keys) - 1)
     place = order[place]
     unknown = int(np.sum(keys[place] != labeled.keys))
+    if unknown and predictions.model.n_labels_unused_:
+        model = predictions.model
+        raise ValueError(
+            f"{unknown:,} of {len(place):,} labeled rows are not in the sample that the fit has used "
+            f"({labels_in_words(model.n_labels_unused_, model.n_labeled_)}). Fit the model with "
+            f"max_labels={model.n_labeled_} (--max-labels)."
+        )
     if unknown:
         raise ValueError(
             f"{unknown:,} of {len(place):,} labeled rows were not among those of the fit, which tells "

@@ -26,6 +26,7 @@ from twinviews.estimators._compared_labels import (
     numbers_of_columns,
 )
 from twinviews.estimators._ensemble import EnsembleFit, dense
+from twinviews.estimators._held_labels import held_labels, warn_of_unused_labels
 from twinviews.estimators._inputs import as_numbers, open_arrays, open_dask
 from twinviews.estimators._labeled_rows_alone import fit_labeled_rows_alone
 from twinviews.estimators._method import Method, Problems, Solution
@@ -80,6 +81,7 @@ class SemiSupervisedEstimator(BaseEstimator):
 
     # What the last fit has learned.
     n_labeled_: int
+    n_labels_unused_: int
     n_unlabeled_: int
     n_left_out_: int  # rows without a label that the fit was told to leave out
     _encoder: Encoder | None = None  # of tables that hold more than numbers
@@ -231,7 +233,9 @@ class SemiSupervisedEstimator(BaseEstimator):
         self._seed = seed_from(getattr(self, "random_state", 0))
         method = self._method()
         with fitting(self):
-            first_pass = table.fold(self._summarise_first_pass(method)).with_label_probabilities()
+            first_pass = table.fold(self._summarise_first_pass(method))
+            first_pass = first_pass.with_labels_drawn(table, self._seed, **held_labels(self))
+            first_pass = first_pass.with_label_probabilities()
             unscaled = first_pass.labeled
             remember_ranges(self, first_pass.ranges, first_pass.n_rows)
             self._rows_to_compare = RowsToCompare.of(first_pass)
@@ -239,7 +243,7 @@ class SemiSupervisedEstimator(BaseEstimator):
             if self._scaling is not None:
                 table, first_pass = MappedTable(table, self._scaling), first_pass.scaled(self._scaling)
             problems = self._read_problems(first_pass.labeled, self._one_column)
-            self.n_unlabeled_ = first_pass.n_rows - first_pass.labeled.count
+            self.n_unlabeled_ = first_pass.n_rows - first_pass.labeled.n_labels
             self.n_left_out_ = 0
             ask_about_data(self, unscaled, y, rows)
             ask_about_design(first_pass)
@@ -247,17 +251,18 @@ class SemiSupervisedEstimator(BaseEstimator):
             method.warn_if_a_column_is_lost(first_pass.sample.rows)
             self._learned = method.learn(table, first_pass, problems)  # steps 1 and 2: all rows
             self._unlabeled_sample = self._sample_for_ensemble(first_pass)
-            self._solve(problems, first_pass.labeled.count)  # steps 3 and 4: the labels
+            self._solve(problems, first_pass.labeled)  # steps 3 and 4: the labels
             ask_after_fit(self, unscaled, y, rows)
             return self
 
-    def _solve(self, problems: Problems, n_labeled: int) -> Self:
+    def _solve(self, problems: Problems, labeled: LabeledRows) -> Self:
         """Steps 3 and 4: a ridge regression of the labels, and an ensemble around it."""
         method = self._method()
         self._solution, left_out = method.solve(self._learned, problems)
         self._show()
-        self.n_labeled_ = n_labeled
+        self.n_labeled_, self.n_labels_unused_ = labeled.n_labels, labeled.n_dropped
         self._judge(problems, left_out)
+        warn_of_unused_labels(self)
         method.warn_if_rounding_decides(self._learned.sigma, self._solution)
         ensemble = self._ensemble_fit()
         self._ensembles = None if ensemble is None else self._fit_ensembles(ensemble)
@@ -277,7 +282,7 @@ class SemiSupervisedEstimator(BaseEstimator):
             first_pass_of,
             sample_size=max(method.sample_size(), least),
             seed=self._seed,
-            missing_label=self.missing_label,
+            **held_labels(self),
             column_moments=kind == "standard",
             column_ranges=self._encoder is None,
             levels=level_places(numbers_of_columns(self)),
@@ -291,7 +296,7 @@ class SemiSupervisedEstimator(BaseEstimator):
             raise no_label_at_all()
         labels = labeled.labels
         Y, remember = self._read_targets(labels[:, 0] if one_column else labels)
-        problems = labeled.problems(Y)
+        problems = labeled.problems(Y, self._seed)
         for problem in problems:
             m = len(problem.Y)
             if m < 2:  # two labeled rows that differ are the least one can learn from

@@ -67,6 +67,7 @@ _CHECKS: dict[str, Callable[[str, Any], None]] = {
     "n_neighbors": check_count,
     "degree": check_count,
     "n_threads": partial(check_count, or_else=None),
+    "max_labels": partial(check_count, least=2),
     "sigma": partial(check_number, least=0, open_end=True),
     "ridge": partial(check_number, least=0),
     "correlation_ridge": partial(check_number, least=0),

@@ -43,12 +43,13 @@ def compare_labels(
 ) -> list[LabeledProblem]:
     """Set ``_shift``: labeled rows, before any scaling, against the rows of the fit; warns of one.
 
-    None where it is unknown: rows were not kept, or there are too few of a kind. Where there is a
+    None where it is unknown: rows were not kept, there are too few of a kind, or so many labels that
+    a sample of them is used, which leaves labeled rows among the others. Where there is a
     shift, ``_importance`` is that of any row, and the problems come back with that of their labels.
     """
     model._shift = model._importance = None
     kept: RowsToCompare | None = model._rows_to_compare
-    if kept is None:
+    if kept is None or labeled.is_sample:
         return problems
     X = stack_rows(list(labeled.X_parts))
     rows = compared_rows(kept.sample, X, kept.n_rows, model._seed)

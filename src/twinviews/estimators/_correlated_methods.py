@@ -10,12 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 from twinviews.estimators._all_or_nothing import all_or_nothing, fitting
 from twinviews.estimators._base import SemiSupervisedEstimator
 from twinviews.estimators._correlated_views import AllRows
+from twinviews.estimators._held_labels import held_labels
 from twinviews.estimators._inputs import check_present_rows, open_arrays
 from twinviews.estimators._outside import merge_profiles, profile_of, profile_of_rows
 from twinviews.estimators._questions import ask_after_fit, labels_as_given
 from twinviews.method.correlation import CanonicalBasis
 from twinviews.method.moments import Moments
 from twinviews.method.views import View
+from twinviews.passes.first_pass import labeled_rows_of
 from twinviews.passes.labeled_rows import LabeledRows
 from twinviews.tables import ArrayTable, Block, Table
 from twinviews.tables.base import MappedTable
@@ -118,9 +120,12 @@ def _add_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
         table = MappedTable(table, model._scaling)
     with fitting(model):
         moments = model._method().moments_of_table(model._learned.all_rows, table)
-    labeled = LabeledRows.of(X, block.Y, weight, model.missing_label).scaled(model._scaling)
+    so_far = model._learned.all_rows.labeled
+    labeled = labeled_rows_of(block, draw=so_far.draw, **held_labels(model))
+    n_unlabeled = X.shape[0] - labeled.n_labels
+    labeled = so_far.merge(labeled.scaled(model._scaling)).settled()
     merge_profiles(model, profile_of_rows(model, raw, X, sample_weight))
-    return _take_in(model, moments, labeled, X.shape[0] - labeled.count)
+    return _take_in(model, moments, labeled, n_unlabeled)
 
 
 def merge(self: Any, other: Any) -> Any:
@@ -147,7 +152,8 @@ def merge(self: Any, other: Any) -> Any:
     theirs = _all_rows(other, "merge")
     with all_or_nothing(self):
         merge_profiles(self, profile_of(other))
-        return _take_in(self, theirs.moments, theirs.labeled, other.n_unlabeled_)
+        labeled = self._learned.all_rows.labeled.merge(theirs.labeled).settled()
+        return _take_in(self, theirs.moments, labeled, other.n_unlabeled_)
 
 
 def _same_views(model: SemiSupervisedEstimator, other: SemiSupervisedEstimator) -> bool:
@@ -162,14 +168,13 @@ def _same_views(model: SemiSupervisedEstimator, other: SemiSupervisedEstimator) 
 
 
 def _take_in(model: Any, moments: Moments, labeled: LabeledRows, n_unlabeled: int) -> Any:
-    """Solve again with the sums and the labels of more rows."""
-    labeled = model._learned.all_rows.labeled.merge(labeled)
+    """Solve again with the sums of more rows; ``labeled`` are all labeled rows."""
     problems = model._read_problems(labeled, model._one_column)
     model.n_unlabeled_ += n_unlabeled
     model._shift = model._importance = model._rows_to_compare = None  # of some of the rows only
     with fitting(model):
         model._learned = model._method().take_in(model._learned, moments, labeled, problems)
-        model._solve(problems, labeled.count)
+        model._solve(problems, labeled)
         so_far = [f"label {number:,} so far" for number in range(1, labeled.count + 1)]
         ask_after_fit(model, labeled, None, so_far)
         return model

@@ -45,6 +45,10 @@ sketch_ratio : float, default=0.25
     Share of the rows that the sketch keeps, for ``cca="randomized"``.
 missing_label : object, default=None
     A value in y that marks a row without a label, in addition to None, NaN and pandas.NA.
+max_labels : "auto" or int, default="auto"
+    How many labeled rows a fit holds at the most. Of more it uses a sample as good as random, which is
+    told, and ``n_labels_unused_`` says how many labels were not used. "auto" is a million, and fewer of
+    tables of more than 50 numbers a row: 50 million numbers in all.
 n_threads : int or None, default=None
     Threads that work on blocks of rows; None means as many as BLAS may use. The model does not
     depend on it.
@@ -68,6 +72,8 @@ effective_dimension_ : float
 _EVERY_ESTIMATOR = """
 n_labeled_ : int
     Labeled rows of the last solve.
+n_labels_unused_ : int
+    Labels beyond those that the last solve held: see ``max_labels``.
 n_unlabeled_ : int
     Unlabeled rows of the last fit.
 n_left_out_ : int
@@ -75,7 +81,8 @@ n_left_out_ : int
 shift_ : CovariateShift or None
     How the labeled rows differ from all rows: ``p_value``, ``is_shifted``, ``columns``,
     ``unlabeled_levels``, ``share_outside``, ``n_effective`` and ``words()``. None where it is unknown:
-    too few rows to compare, a model that an earlier version saved, or rows taken in since.
+    too few rows to compare, more labels than are held, a model that an earlier version saved, or rows
+    taken in since.
 """
 
 _REGRESSOR = """

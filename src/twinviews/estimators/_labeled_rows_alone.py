@@ -13,6 +13,7 @@ from twinviews.estimators._compared_labels import (
     compare_labels,
     numbers_of_columns,
 )
+from twinviews.estimators._held_labels import held_labels
 from twinviews.estimators._questions import RowNumbers
 from twinviews.passes.first_pass import FirstPass, first_pass_of
 from twinviews.passes.targets import no_label_at_all
@@ -38,7 +39,7 @@ def fit_labeled_rows_alone(
         shift = model._shift
     model._encoder = labeled.encoder
     model._fit_blocks(labeled.table, rows=rows)
-    model.n_left_out_ = all_rows.n_rows - all_rows.labeled.count
+    model.n_left_out_ = all_rows.n_rows - all_rows.labeled.n_labels
     # What was kept of all rows is encoded otherwise: later labels cannot be compared with it.
     model._shift, model._rows_to_compare = shift, None
 
@@ -49,7 +50,7 @@ def _first_pass(model: Any, table: Table) -> FirstPass:
             first_pass_of,
             sample_size=COMPARED_ROWS,
             seed=model._seed,
-            missing_label=model.missing_label,
+            **held_labels(model),
             levels=level_places(numbers_of_columns(model)),
         )
     )

@@ -92,8 +92,10 @@ def ask_about_design(first_pass: FirstPass) -> None:
     found = None
     if first_pass.n_without_label:
         found = unlabeled_strata(first_pass.n_without_label, first_pass.n_rows)
-    elif parts and first_pass.n_rows > first_pass.labeled.count:
-        found = improbable_labels(*rows_implied(np.concatenate(parts)), first_pass.n_rows)
+    elif parts and first_pass.n_rows > first_pass.labeled.n_labels:
+        of_all = first_pass.labeled.n_labels / first_pass.labeled.count
+        implied = rows_implied(np.concatenate(parts), of_all)
+        found = improbable_labels(*implied, first_pass.n_rows)
     warn_of([] if found is None else [found])
 
 
@@ -139,7 +141,22 @@ def _named_labels(labeled: LabeledRows, y: np.ndarray | None, rows: Rows) -> tup
     """(rows, targets) labels and how to name their rows; None: by their place."""
     if y is not None:
         return y.reshape(len(y), -1), None
+    if labeled.is_sample:
+        return labeled.labels, _Unnamed(labeled.count)
     return labeled.labels, _counted(len(labeled.labels)) if rows is None else rows
+
+
+class _Unnamed(Sequence[str]):
+    """Names of rows of a sample, which no longer have a place."""
+
+    def __init__(self, n_rows: int) -> None:
+        self._n_rows = n_rows
+
+    def __getitem__(self, position: Any) -> Any:
+        return "a row of the sample" if isinstance(position, int | np.integer) else self
+
+    def __len__(self) -> int:
+        return self._n_rows
 
 
 def _counted(n_labels: int) -> list[str]:

@@ -8,9 +8,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from twinviews.estimators._all_or_nothing import all_or_nothing, fitting
 from twinviews.estimators._compared_labels import compare_labels
+from twinviews.estimators._held_labels import held_labels
 from twinviews.estimators._inputs import check_present_rows
 from twinviews.estimators._questions import ask_after_fit, labels_as_given
-from twinviews.passes.labeled_rows import LabeledRows
+from twinviews.passes.first_pass import labeled_rows_of
+from twinviews.tables import Block
 
 
 def relabel(
@@ -41,12 +43,13 @@ def relabel(
     check_is_fitted(self)
     labels = y
     X, y, weight, p = check_present_rows(self._as_numbers(X), y, sample_weight, label_probability)
-    labeled = LabeledRows.of(X, y.reshape(len(y), -1), weight, self.missing_label, p)
+    block = Block(X, y.reshape(len(y), -1), weight, p)
+    labeled = labeled_rows_of(block, draw=0, **held_labels(self)).redrawn(self._seed).settled()
     unscaled, labeled = labeled, labeled.scaled(self._scaling)
     with all_or_nothing(self), fitting(self, look=False):
         problems = self._read_problems(labeled, y.ndim == 1)
         problems = compare_labels(self, unscaled, problems)
         self._one_column = y.ndim == 1
-        self._solve(problems, labeled.count)
+        self._solve(problems, labeled)
         ask_after_fit(self, unscaled, labels_as_given(labels, sample_weight))
         return self

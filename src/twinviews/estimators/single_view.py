@@ -108,6 +108,7 @@ class SSSL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEsti
         fit_intercept: bool = True,
         scale: str | None = None,
         missing_label: Any = None,
+        max_labels: Any = AUTO,
         n_threads: int | None = None,
         progress: bool = True,
         random_state: Any = None,
@@ -120,6 +121,7 @@ class SSSL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEsti
         self.fit_intercept = fit_intercept
         self.scale = scale
         self.missing_label = missing_label
+        self.max_labels = max_labels
         self.n_threads = n_threads
         self.progress = progress
         self.random_state = random_state
@@ -173,6 +175,7 @@ class RFF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
         fit_intercept: bool = True,
         scale: str | None = None,
         missing_label: Any = None,
+        max_labels: Any = AUTO,
         n_threads: int | None = None,
         progress: bool = True,
         random_state: Any = None,
@@ -184,6 +187,7 @@ class RFF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
         self.fit_intercept = fit_intercept
         self.scale = scale
         self.missing_label = missing_label
+        self.max_labels = max_labels
         self.n_threads = n_threads
         self.progress = progress
         self.random_state = random_state

@@ -58,6 +58,7 @@ class XKS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
         cca: str = "exact",
         sketch_ratio: float = 0.25,
         missing_label: Any = None,
+        max_labels: Any = AUTO,
         n_threads: int | None = None,
         progress: bool = True,
         random_state: Any = None,
@@ -73,6 +74,7 @@ class XKS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
         self.cca = cca
         self.sketch_ratio = sketch_ratio
         self.missing_label = missing_label
+        self.max_labels = max_labels
         self.n_threads = n_threads
         self.progress = progress
         self.random_state = random_state

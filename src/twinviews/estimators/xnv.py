@@ -122,6 +122,7 @@ class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
         sketch_ratio: float = 0.25,
         landmarks: Any = None,
         missing_label: Any = None,
+        max_labels: Any = AUTO,
         n_threads: int | None = None,
         progress: bool = True,
         random_state: Any = None,
@@ -141,6 +142,7 @@ class XNV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SemiSupervisedEstim
         self.sketch_ratio = sketch_ratio
         self.landmarks = landmarks
         self.missing_label = missing_label
+        self.max_labels = max_labels
         self.n_threads = n_threads
         self.progress = progress
         self.random_state = random_state
@@ -295,6 +297,7 @@ class XNVClassifier(SemiSupervisedClassifier, XNV):
         sketch_ratio: float = 0.25,
         landmarks: Any = None,
         missing_label: Any = None,
+        max_labels: Any = AUTO,
         n_threads: int | None = None,
         progress: bool = True,
         random_state: Any = None,
@@ -315,6 +318,7 @@ class XNVClassifier(SemiSupervisedClassifier, XNV):
             sketch_ratio=sketch_ratio,
             landmarks=landmarks,
             missing_label=missing_label,
+            max_labels=max_labels,
             n_threads=n_threads,
             progress=progress,
             random_state=random_state,

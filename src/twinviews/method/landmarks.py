@@ -23,7 +23,7 @@ _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX2 = np.uint64(0x94D049BB133111EB)
 
 
-def _scramble(h: np.ndarray) -> np.ndarray:
+def scramble(h: np.ndarray) -> np.ndarray:
     """The output function of the SplitMix64 generator (Steele, Lea and Flood 2014): a bijection."""
     h = h + _GOLDEN
     h = (h ^ (h >> np.uint64(30))) * _MIX1
@@ -37,17 +37,22 @@ def row_priorities(X: Rows, seed: int) -> np.ndarray:
     A row's hash is the sum over its columns of (scrambled value) x (odd number of the column), in
     arithmetic modulo 2^64. A zero adds nothing, so a sparse row needs only what it stores.
     """
-    column_factors = _scramble(np.arange(X.shape[1], dtype=np.uint64)) | np.uint64(1)
+    column_factors = scramble(np.arange(X.shape[1], dtype=np.uint64)) | np.uint64(1)
     if sparse.issparse(X):
-        terms = _value_hashes(X.data) * column_factors[X.indices]
+        terms = value_hashes(X.data) * column_factors[X.indices]
         running = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)])
         sums = running[X.indptr[1:]] - running[X.indptr[:-1]]
     else:
-        sums = _value_hashes(X) @ column_factors
-    return _scramble(sums ^ _scramble(np.array([seed], dtype=np.uint64)))
+        sums = value_hashes(X) @ column_factors
+    return scramble(sums ^ scramble(np.array([seed], dtype=np.uint64)))
 
 
-def _value_hashes(values: np.ndarray) -> np.ndarray:
+def rekeyed(priorities: np.ndarray, seed: int) -> np.ndarray:
+    """Other priorities of the same rows, equal for equal rows: a new draw without looking at rows."""
+    return scramble(priorities ^ scramble(np.array([seed], dtype=np.uint64)))
+
+
+def value_hashes(values: np.ndarray) -> np.ndarray:
     """Bits of each value, spread over the whole word; 0 for zero."""
     bits = np.add(values, 0.0, dtype=np.float64, order="C").view(np.uint64)  # -0.0 becomes 0.0
     bits *= _SPREAD

@@ -82,6 +82,7 @@ class _EveryModel:
     _shift: CovariateShift | None = None
     _importance: Annotated[RowImportance, "D"] | None = None
     n_left_out_: Annotated[int, ">= 0"] = 0
+    n_labels_unused_: Annotated[int, ">= 0"] = 0
 
 
 class _Regressor(_EveryModel):

@@ -209,6 +209,8 @@ def _parts_go_together(rows: LabeledRows, sizes: Sizes) -> None:
     parts = (rows.keys, rows.X_parts, rows.Y_parts, rows.weight_parts)
     if len({len(part) for part in parts}) > 1:
         raise ModelFileError("labeled rows have different numbers of parts")
+    if rows.copies_parts and [*map(len, rows.copies_parts)] != [*map(len, rows.keys)]:
+        raise ModelFileError("labeled rows have another number of copies than of rows")
     for keys, X, Y, weight in zip(*parts, strict=True):
         if not len(keys) == X.shape[0] == len(Y) == len(weight):
             raise ModelFileError("labeled rows have parts of different lengths")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +21,7 @@ from twinviews.passes.scaling import (
     standard_scaling,
 )
 from twinviews.passes.strata import StratumRows
-from twinviews.tables.base import Block, merge_all
+from twinviews.tables.base import Block, Table, merge_all
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class FirstPass:
     level_rows: np.ndarray  # (levels,) how many rows have each level of columns of words
     ranges: ColumnRanges | None = None  # only of tables that are not encoded
     strata: StratumRows | None = None
+    labeled_strata: StratumRows | None = None  # their numbers of labeled rows
     n_without_label: int = 0  # rows of strata that have no label
 
     def merge(self, other: Self) -> Self:
@@ -45,14 +47,23 @@ class FirstPass:
             self.level_rows + other.level_rows,
             merge_all([self.ranges, other.ranges]),
             merge_all([self.strata, other.strata]),
+            merge_all([self.labeled_strata, other.labeled_strata]),
         )
+
+    def with_labels_drawn(self, table: Table, seed: int, **how: Any) -> Self:
+        """The same with at most as many labeled rows as a fit holds, drawn by what none foresees."""
+        labeled = self.labeled.redrawn(seed)
+        if labeled.bounds:  # of some that were dropped, the new draw may choose others
+            labeled = table.fold(partial(labeled_rows_of, draw=labeled.draw, **how))
+        return replace(self, labeled=labeled.settled())
 
     def with_label_probabilities(self) -> Self:
         """The same, with the label probabilities of strata if there are some."""
-        if self.strata is None or not self.labeled.stratum_parts:
+        if self.strata is None or self.labeled_strata is None:
             return self
-        without = self.strata.without_label(np.concatenate(self.labeled.stratum_parts))
-        return replace(self, labeled=self.labeled.by_strata(self.strata), n_without_label=without)
+        without = self.strata.without_label(self.labeled_strata.strata)
+        labeled = self.labeled.by_strata(self.strata, self.labeled_strata)
+        return replace(self, labeled=labeled, n_without_label=without)
 
     def scaling(self, kind: str | None) -> Scale | None:
         """How columns are brought to one scale, by its name; None: not at all."""
@@ -91,13 +102,26 @@ def first_pass_of(
     column_moments: bool = False,
     column_ranges: bool = False,
     levels: tuple[int, ...] = (),
+    max_labels: int | None = None,
 ) -> FirstPass:
     """The first pass of a block; ``levels`` are the columns of 0 and 1 in which ones are counted."""
-    X, Y, weight, probability, stratum = block
+    X, stratum = block.X, block.stratum
     sample = RowSample.of(X, row_priorities(X, seed), sample_size)
-    columns = ColumnMoments.of(X, weight) if column_moments else None
+    columns = ColumnMoments.of(X, block.weight) if column_moments else None
     ranges = ColumnRanges.of(X) if column_ranges else None
-    labeled = LabeledRows.of(X, Y, weight, missing_label, probability, stratum)
+    labeled = labeled_rows_of(block, draw=0, missing_label=missing_label, max_labels=max_labels)
     level_rows = X[:, list(levels)].sum(axis=0) if levels else np.zeros(0)
     strata = None if stratum is None else StratumRows.of(stratum)
-    return FirstPass(X.shape[0], sample, labeled, columns, level_rows, ranges, strata)
+    known = labeled.stratum_parts
+    of_labels = StratumRows.of(known[0]) if known else None
+    return FirstPass(X.shape[0], sample, labeled, columns, level_rows, ranges, strata, of_labels)
+
+
+def labeled_rows_of(
+    block: Block, *, draw: int, missing_label: Any = None, max_labels: int | None = None
+) -> LabeledRows:
+    """The labeled rows of a block; of a table with more than are held, those of a draw."""
+    X, Y, weight, probability, stratum = block
+    return LabeledRows.of(
+        X, Y, weight, missing_label, probability, stratum, max_labels=max_labels, draw=draw
+    )

@@ -24,11 +24,14 @@ class StratumRows:
         n_rows = np.bincount(place, np.concatenate([self.n_rows, other.n_rows]), len(strata))
         return type(self)(strata, n_rows.astype(np.int64))
 
-    def label_probability(self, stratum: np.ndarray) -> np.ndarray:
-        """(labels,) share of the rows of a label's stratum that have a label."""
-        found, place, n_labels = np.unique(stratum, return_inverse=True, return_counts=True)
-        n_rows = self.n_rows[np.searchsorted(self.strata, found)]
-        return np.asarray((n_labels / n_rows)[place])
+    def label_probability(self, stratum: np.ndarray, labels: StratumRows | None = None) -> np.ndarray:
+        """(labels,) share of the rows of a label's stratum that have a label.
+
+        ``labels`` has the number of labels of each stratum, if these are some of them only.
+        """
+        labels = self.of(stratum) if labels is None else labels
+        n_rows = self.n_rows[np.searchsorted(self.strata, labels.strata)]
+        return np.asarray((labels.n_rows / n_rows)[np.searchsorted(labels.strata, stratum)])
 
     def without_label(self, stratum: np.ndarray) -> int:
         """Rows of strata that have no label: nothing is known of them."""
@@ -47,11 +50,13 @@ def rows_stood_for(probability: np.ndarray) -> np.ndarray:
     return np.maximum(1 / probability - 1, _LEAST_IMPORTANCE)
 
 
-def rows_implied(probability: np.ndarray) -> tuple[float, float]:
+def rows_implied(probability: np.ndarray, times: float = 1.0) -> tuple[float, float]:
     """How many rows the table has if labels were given with these probabilities; the deviation of it.
 
     The estimate of Horvitz and Thompson (1952), its variance as if rows were chosen independently.
+    These may be a sample of ``times`` as many labels.
     """
+    probability = probability / times
     variance = np.sum((1 - probability) / np.square(probability))
     return float(np.sum(1 / probability)), float(np.sqrt(variance))
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from twinviews import inspect_model, load_model
 from twinviews.cli.actions.fit_model import columns_of
+from twinviews.data_checks.unused_labels import labels_in_words
 from twinviews.evaluation.told_error import told_error
 
 # Members of the ensemble that are listed: those that count most.
@@ -31,6 +32,7 @@ def facts_of_model(path: Path) -> dict[str, Any]:
         "twinviews": said.twinviews,
         "about": said.about,
         "n_labeled": said.n_labeled,
+        "n_labels_unused": model.n_labels_unused_,
         "n_unlabeled": said.n_unlabeled,
         "n_left_out": model.n_left_out_,
         "parameters": said.parameters,
@@ -52,9 +54,12 @@ def facts_of_model(path: Path) -> dict[str, Any]:
 def lines_of(facts: Mapping[str, Any]) -> list[str]:
     """The same for a person."""
     left_out = f"; {facts['n_left_out']:,} were left out" if facts["n_left_out"] else ""
+    unused = facts["n_labels_unused"]
+    held = f" ({labels_in_words(unused, facts['n_labeled'])})" if unused else ""
     lines = [
         f"{facts['model']} of twinviews {facts['twinviews']}, {facts['bytes'] / 1e3:,.0f} kB",
-        f"labels      {facts['n_labeled']:,}, and {facts['n_unlabeled']:,} rows without one{left_out}",
+        f"labels      {facts['n_labeled']:,}{held}, "
+        f"and {facts['n_unlabeled']:,} rows without one{left_out}",
     ]
     about = facts["about"]
     if "target" in about:

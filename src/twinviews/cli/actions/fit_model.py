@@ -58,6 +58,7 @@ def fit_model(
     label_probability: str | None = None,
     class_weight: str | None = None,
     classes: Sequence[str] | None = None,
+    max_labels: int | None = None,
     **reading: Any,
 ) -> dict[str, Any]:
     """Read, fit, save, and say so; what was found and done is returned for machines."""
@@ -100,6 +101,7 @@ def fit_model(
         how = {"strata": strata, "label_probability": label_probability}
         rows = {"columns": columns, "unlabeled": more or None, "without_unlabeled": without_unlabeled}
         model = estimator_for(goal.task, seed, quick=quick, class_weight=class_weight, order=order)
+        model.max_labels = model.max_labels if max_labels is None else max_labels
         model.fit_table(found, target=target, encode=True, reading=options, **rows, **how)
     _ask(questions)
     if without_unlabeled:
@@ -125,6 +127,7 @@ def fit_model(
 def _facts_of(model: Any) -> dict[str, Any]:
     return {
         "n_labeled": model.n_labeled_,
+        "n_labels_unused": model.n_labels_unused_,
         "n_unlabeled": model.n_unlabeled_,
         "n_left_out": model.n_left_out_,
         "shift": None if model.shift_ is None else model.shift_.as_dict(),
