@@ -605,8 +605,19 @@ def test_classes_are_weighed_by_likelihood(K):
     assert_allclose(blend.weights, [best, 1 - best], atol=3e-3)
     assert blend.weights.min() > 0.02
     mixed = np.einsum("j,jmk->mk", blend.weights, p)
-    curve = [-weight @ (share * np.log(softmax(f * np.log(mixed)))).sum(axis=1) for f in factors]
+    curve = [-weight @ (doubtful * np.log(softmax(f * np.log(mixed)))).sum(axis=1) for f in factors]
     assert_allclose(blend.temper, factors[np.argmin(curve)], rtol=0.03)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("m", [30, 300])
+def test_labels_that_are_all_right_do_not_make_a_mixture_certain(K, m):
+    """A further label is wrong as often as after m right ones of m."""
+    share = np.eye(K)[np.arange(m) % K]
+    held_out = np.array([share - 0.3, 0.8 * share - 0.2])
+    blend = blend_classes(held_out, share, np.full(m, 1 / m))
+    p = np.exp(class_log_mixture(held_out, blend))
+    assert_allclose(1 - (p * share).sum(axis=1), (K - 1) / (m + K), rtol=0.1)
 
 
 def test_a_tempered_mixture_is_a_power_of_the_weighted_probabilities():

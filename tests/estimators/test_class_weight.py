@@ -51,6 +51,11 @@ def test_costs_change_what_is_predicted_and_not_the_probabilities():
     assert balanced.cv_error_ > plain.cv_error_
     assert balanced.cv_auc_ == plain.cv_auc_
     assert 0.07 < plain.cv_average_precision_ < 1
+    assert plain.cv_lift_ == balanced.cv_lift_
+    assert plain.cv_lift_interval_[0] <= plain.cv_lift_ <= plain.cv_lift_interval_[1]
+    assert balanced.cv_balanced_error_ == pytest.approx(1 - balanced.cv_recall_.mean())
+    assert (plain.threshold_, balanced.threshold_ < 0.2) == (0.5, True)
+    assert plain.class_prior_.sum() == pytest.approx(1)
 
 
 def test_costs_by_class_are_odds():
@@ -78,7 +83,10 @@ def test_costs_are_kept_in_files_copies_and_predictions_of_tables(tmp_path):
     loaded = load_model(tmp_path / "m.twinviews")
     assert_array_equal(loaded.predict(X), model.predict(X))
     assert loaded.class_weight == model.class_weight
-    assert loaded.cv_balanced_error_ == model.cv_balanced_error_
+    for name in ("cv_balanced_error_", "cv_lift_", "threshold_"):
+        assert getattr(loaded, name) == getattr(model, name)
+    assert_array_equal(loaded.cv_lift_interval_, model.cv_lift_interval_)
+    assert_array_equal(loaded.cv_recall_, model.cv_recall_)
     assert (loaded.predict(X) == "yes").sum() > (fitted(members=None)[0].predict(X) == "yes").sum()
 
 

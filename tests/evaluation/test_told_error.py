@@ -7,6 +7,7 @@ import pytest
 
 from twinviews import XNVClassifier, XNVRegressor
 from twinviews.evaluation.told_error import readable, told_error
+from twinviews.evaluation.told_rarity import probability
 
 
 def numbers(error=55.3, ends=(48.0, 64.0), r2=0.46, n=150):
@@ -120,3 +121,46 @@ def test_a_fitted_model_tells_its_attributes(task):
 )
 def test_numbers_are_readable(number, text):
     assert readable(number) == text
+
+
+def rare(lift=4.2, ends=(2.0, 7.1), recall=0.4, cost=3.0):
+    model = classes(balanced=0.3)
+    model.class_prior_, model.cv_recall_ = np.array([0.94, 0.06]), np.array([0.97, recall])
+    model.cv_lift_, model.cv_lift_interval_ = lift, np.array(ends)
+    model.threshold_, model.class_weight = 1 / (1 + cost), {"b": cost}
+    return model
+
+
+def test_how_well_a_rare_class_is_found():
+    told = told_error(rare())
+    words = (
+        "average precision 0.50 (of 'b', 6.0% of the labels); lift of the likeliest tenth 4.2 (90% "
+        "interval 2.0 to 7.1); 'b' is predicted from a probability of 0.25 on, which finds 40% of them"
+    )
+    assert told.words().endswith(words)
+    assert (
+        told.as_dict() | {"lift": 4.2, "lift_low": 2.0, "rarer_class": "b", "recall": 0.4}
+        == told.as_dict()
+    )
+
+
+def test_a_rare_class_that_is_never_predicted_is_told_to_be():
+    assert "which no held-out label of it reaches" in told_error(rare(recall=0.0)).words()
+
+
+def test_of_classes_about_equal_the_threshold_is_told_with_costs_alone():
+    model = rare()
+    model.class_prior_ = np.array([0.55, 0.45])
+    words = told_error(model).words()
+    assert "'b' is predicted from a probability of 0.25 on" in words
+    assert "lift" not in words
+    model.class_weight = None
+    assert "probability" not in told_error(model).words()
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0.123, "0.12"), (0.0312, "0.031"), (0.997, "0.9970"), (0.5, "0.50"), (0.0, "0.00")],
+)
+def test_probabilities_have_two_digits_that_count(number, text):
+    assert probability(number) == text

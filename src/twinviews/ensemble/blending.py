@@ -91,7 +91,7 @@ def blend_classes(held_out: np.ndarray, share: np.ndarray, weight: np.ndarray) -
         weights /= weights.sum()
     weights = without_the_least(weights)
     log_p = np.log(np.einsum("j,jmk->mk", weights, p) + LEAST_PROBABILITY)
-    return ClassBlend(weights, sureness, _likeliest_factor(log_p, share, weight)[0])
+    return ClassBlend(weights, sureness, _likeliest_factor(log_p, smoothed, weight)[0])
 
 
 def class_log_mixture(decisions: np.ndarray, blend: ClassBlend) -> np.ndarray:

@@ -17,14 +17,15 @@ from twinviews.estimators._inputs import labeled_rows_to_score
 from twinviews.estimators._method import Problems
 from twinviews.method.class_costs import (
     balanced_costs,
-    balanced_error,
     least_expected_cost,
     mean_auc,
     mean_average_precision,
+    recalls,
 )
 from twinviews.method.error_estimate import ERROR_RATE, effective_number, error_rate
 from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.landmarks import row_priorities
+from twinviews.method.lift import lift
 from twinviews.method.uncertainty import (
     calibrated_scale,
     class_log_probabilities,
@@ -63,6 +64,9 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
     cv_log_loss_: float
     cv_balanced_error_: float
     cv_average_precision_: float
+    cv_lift_: float
+    cv_recall_: np.ndarray | None = None  # None in models that an earlier version saved
+    _lift_ends: tuple[float, ...] | None = None
     class_weight: Any = None
     _n_labels_and_predicted: tuple[np.ndarray, np.ndarray] | None = None  # of each class, held out
     _class_cost: np.ndarray | None = None  # (K,) what an error on each class costs; None: the same
@@ -116,8 +120,12 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
         self.cv_log_loss_ = float(-weight @ (share * log_p).sum(axis=1))
         self.cv_auc_ = mean_auc(share, log_p, weight)
         self.cv_average_precision_ = mean_average_precision(share, log_p, weight)
+        self.cv_lift_, *ends = lift(share, log_p, weight, self.n_unlabeled_)
+        self._lift_ends = tuple(ends)
         known = np.isfinite(self.loo_error_)
-        self.cv_balanced_error_ = balanced_error(share, chosen, weight) if known else np.nan
+        unknown = np.full(len(self.classes_), np.nan)
+        self.cv_recall_ = recalls(share, chosen, weight) if known else unknown
+        self.cv_balanced_error_ = float(1 - np.nanmean(self.cv_recall_)) if known else np.nan
         # Only for the questions after a fit; not kept in files.
         n_predicted = np.bincount(chosen, minlength=len(self.classes_))
         self._n_labels_and_predicted = (share.sum(axis=0), n_predicted)
@@ -146,6 +154,28 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
         Where labels are no random sample, as it would be on rows without a label.
         """
         return self.loo_error_
+
+    @property
+    def cv_lift_interval_(self) -> np.ndarray | None:
+        """(2,) ends of the 90% interval of the lift; None in models that an earlier version saved."""
+        return None if self._lift_ends is None else np.array(self._lift_ends)
+
+    @property
+    def class_prior_(self) -> np.ndarray:
+        """(K,) share of each class in the labels; where these are no random sample, in all rows."""
+        (problem,) = self._solution.problems
+        return np.asarray(problem.judging @ class_shares(problem.Y))
+
+    @property
+    def class_weight_(self) -> np.ndarray:
+        """(K,) what probabilities are multiplied by before the class of the largest is predicted."""
+        return np.ones(len(self.classes_)) if self._class_cost is None else self._class_cost.copy()
+
+    @property
+    def threshold_(self) -> float | None:
+        """The probability of the second of two classes from which on it is predicted, else None."""
+        first = self.class_weight_[0]
+        return float(first / self.class_weight_.sum()) if len(self.classes_) == 2 else None
 
     def _show_coefficients(self) -> None:
         self.coef_, self.intercept_ = self._solution.coef.T, self._solution.intercept

@@ -139,8 +139,23 @@ cv_log_loss_ : float
     Cross-validated mean of minus the logarithm of the probability of the true class.
 cv_balanced_error_ : float
     Cross-validated mean over classes of the share of their rows that is put in another class.
+cv_recall_ : ndarray of shape (n_classes,)
+    Cross-validated share of the rows of each class that is put in it; None in models that an earlier
+    version saved.
 cv_average_precision_ : float
     Cross-validated average precision of the rarer of two classes; the mean over classes of more.
+cv_lift_ : float
+    Cross-validated lift: how many times as many rows of the rarer class are in the tenth of the rows
+    that is likeliest to be of it as in a random tenth; with more classes the mean over them.
+cv_lift_interval_ : ndarray of shape (2,)
+    90% confidence interval of the lift; None in models that an earlier version saved.
+class_prior_ : ndarray of shape (n_classes,)
+    Share of each class in the labels.
+class_weight_ : ndarray of shape (n_classes,)
+    What probabilities are multiplied by before the class of the largest is predicted: ones without
+    ``class_weight``.
+threshold_ : float or None
+    The probability of the second of two classes from which on it is predicted; None for more.
 loo_error_ : float
     The same as ``cv_error_``, under its older name.
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from twinviews.evaluation.told_rarity import ToldRarity, told_rarity
 from twinviews.method.error_estimate import (
     ERROR_RATE,
     ROOT_MEAN_SQUARE,
@@ -36,8 +37,11 @@ class ToldError(NamedTuple):
     too_few_labels: bool  # to tell one number: the interval is told
     n_labels: int
     # R2 (NaN if all labels are the same), of counts D2; of classes AUC, log loss, balanced error,
-    # average precision; of ordered classes error rate and log loss.
+    # average precision, and lift with the ends of its interval; of ordered classes error rate and log
+    # loss.
     others: dict[str, float]
+    rarity: ToldRarity | None = None  # of two classes
+    has_costs: bool = False  # classes, by class_weight
 
     def as_dict(self) -> dict[str, Any]:
         """For machines; None where unknown."""
@@ -48,7 +52,8 @@ class ToldError(NamedTuple):
             **self.others,
         }
         known = {key: float(value) if np.isfinite(value) else None for key, value in numbers.items()}
-        return {**known, "confidence": 0.9, "too_few_labels": self.too_few_labels}
+        found = {**known, "confidence": 0.9, "too_few_labels": self.too_few_labels}
+        return found if self.rarity is None else {**found, **self.rarity.as_dict()}
 
     @property
     def is_rate(self) -> bool:
@@ -83,12 +88,7 @@ class ToldError(NamedTuple):
     def others_in_words(self) -> list[str]:
         """What else was measured in the same way, such as "AUC 0.93"."""
         if self.is_rate:
-            balanced = self.others.get("balanced_error", np.nan)
-            names = {"AUC": self.others["auc"], "log loss": self.others["log_loss"]}
-            found = [f"{name} {value:.2f}" for name, value in names.items() if np.isfinite(value)]
-            if abs(balanced - self.error.value) > _APART:  # classes differ in how often they are found
-                found.insert(0, f"mean error rate of a class {balanced:.0%}")
-            return found
+            return self._of_classes()
         if self.name == STEPS:
             rate, log_loss = self.others["error_rate"], self.others["log_loss"]
             return [f"error rate {rate:.0%}", f"log loss {log_loss:.2f}"] if np.isfinite(rate) else []
@@ -105,6 +105,16 @@ class ToldError(NamedTuple):
             return f"{_WORDS[name]} {share:.2f}{verdict}"
         least, most = (1 - (1 - share) * np.square(end / self.error.value) for end in self.error[:0:-1])
         return f"{_WORDS[name]} between {least:.2f} and {most:.2f}{verdict}"
+
+    def _of_classes(self) -> list[str]:
+        balanced = self.others.get("balanced_error", np.nan)
+        apart = abs(balanced - self.error.value) > _APART  # classes differ in how often they are found
+        found = []
+        if apart or (self.has_costs and np.isfinite(balanced)):
+            found.append(f"mean error rate of a class {balanced:.0%}")
+        names = {"AUC": self.others["auc"], "log loss": self.others["log_loss"]}
+        found += [f"{name} {value:.2f}" for name, value in names.items() if np.isfinite(value)]
+        return found if self.rarity is None else [*found, *self.rarity.words(self.others)]
 
     def _why_unknown(self) -> str:
         """Empty if it is known."""
@@ -143,9 +153,19 @@ def told_error(model: Any, target: int = 0) -> ToldError:
             "log_loss": model.cv_log_loss_,
             "balanced_error": model.cv_balanced_error_,
             "average_precision": model.cv_average_precision_,
+            **_lift_of(model),
         }
+    has_costs = getattr(model, "class_weight", None) is not None
     rough = is_rough(error, rate=model._measure != ROOT_MEAN_SQUARE)
-    return ToldError(error, model._measure, rough, model.n_labeled_, others)
+    rarity = told_rarity(model) if model._measure == ERROR_RATE else None
+    return ToldError(error, model._measure, rough, model.n_labeled_, others, rarity, has_costs)
+
+
+def _lift_of(model: Any) -> dict[str, float]:
+    ends = getattr(model, "cv_lift_interval_", None)  # None in models of an earlier version
+    if ends is None:
+        return {}
+    return {"lift": model.cv_lift_, "lift_low": float(ends[0]), "lift_high": float(ends[1])}
 
 
 def told_estimate(error: Sequence[float], n_labels: int, *, is_rate: bool) -> ToldError:

@@ -24,13 +24,18 @@ def least_expected_cost(log_p: np.ndarray, costs: np.ndarray) -> np.ndarray:
     return np.asarray((log_p + np.log(costs)).argmax(axis=1))
 
 
-def balanced_error(share: np.ndarray, chosen: np.ndarray, weight: np.ndarray) -> float:
-    """Mean over the classes that there are of the share of their rows that is put in another."""
+def recalls(share: np.ndarray, chosen: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """(K,) share of each class's rows that are put in it; NaN for a class that there is not."""
     right = np.zeros_like(share)
     right[np.arange(len(share)), chosen] = 1.0
     of_class = weight @ share
-    there = of_class > 0
-    return float(1 - np.mean((weight @ (share * right))[there] / of_class[there]))
+    found = weight @ (share * right)
+    return np.divide(found, of_class, out=np.full(len(of_class), np.nan), where=of_class > 0)
+
+
+def balanced_error(share: np.ndarray, chosen: np.ndarray, weight: np.ndarray) -> float:
+    """Mean over the classes that there are of the share of their rows that is put in another."""
+    return float(1 - np.nanmean(recalls(share, chosen, weight)))
 
 
 def mean_auc(share: np.ndarray, scores: np.ndarray, weight: np.ndarray) -> float:

@@ -96,6 +96,9 @@ class _Classifier(_EveryModel):
     cv_log_loss_: Annotated[float, "missing"] = np.nan
     cv_balanced_error_: Annotated[float, "missing"] = np.nan
     cv_average_precision_: Annotated[float, "missing"] = np.nan
+    cv_lift_: Annotated[float, "missing"] = np.nan
+    cv_recall_: Annotated[np.ndarray, "K", "missing"] | None = None
+    _lift_ends: tuple[Annotated[float, "missing"], ...] | None = None
     _class_cost: Annotated[np.ndarray, "K", "> 0"] | None = None
 
 
@@ -292,6 +295,9 @@ def _check_together(model: Any, sizes: Sizes, *, whole: bool) -> None:
     ends = model._error_ends
     if ends is not None and len(ends) != 2 * (1 if is_classifier(model) else T):
         raise ModelFileError(f"{len(ends)} ends are not those of the intervals of its errors")
+    of_lift = getattr(model, "_lift_ends", None)
+    if of_lift is not None and len(of_lift) != 2:
+        raise ModelFileError(f"{len(of_lift)} ends are not those of the interval of its lift")
     if model._profile is not None and (model._encoder is not None or model._profile.levels):
         raise ModelFileError("what it has seen is not of columns of numbers")
     for target, ensemble in enumerate(model._ensembles or ()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from twinviews.report.blocks import DataTable, Definitions, Note, Section, SideBySide
+from twinviews.report.blocks import DataTable, Definitions, Note, PageBlock, Section, SideBySide
 from twinviews.report.charts import Bar, BarChart, Dot, Line, XYChart, axis, bar_axis, share
 from twinviews.report.evidence import Evidence
 from twinviews.report.sentences import (
@@ -33,10 +33,19 @@ _MEANINGS = {
     "90% interval": "holds the error on the rows without a label in nine of ten fits",
     "R\N{SUPERSCRIPT TWO}": "the share of the variance of the target that is predicted; at 0 the model "
     "is no better than always saying the mean",
+    "mean error rate of a class": "the mean over the classes of the share of their rows that is put in "
+    "another class (balanced error); 50% is guessing between two classes",
     "AUC": "the probability that a row of a class is ranked above a row of another class; 0.5 is "
     "guessing, 1 is perfect",
     "log loss": "the mean of the negative logarithm of the probability of the true class; 0 is perfect",
+    "average precision": "the mean, over the rows of the class, of the share of rows of the class "
+    "among those at least as likely; guessing has the share of the class",
+    "lift": "how many times as many rows of the class are in the tenth of the rows that is likeliest "
+    "to be of it as in a random tenth; 1 is guessing, 10 the most",
 }
+# A confusion matrix of more classes would be larger than the page: its largest errors are listed.
+_MOST_CLASSES_CROSSED = 20
+_MOST_CONFUSIONS = 20
 
 
 def error_section(evidence: Evidence) -> Section:
@@ -85,7 +94,17 @@ def _how_judged(evidence: Evidence) -> str:
     return (
         f"{hidden} {fitted}{unlabeled}, and judged on the hidden ones. The simple methods were fitted "
         f"on the same labels and judged on the same rows. All had fewer labels than the model of this "
-        f"report, so what counts are the differences."
+        f"report, so what counts are the differences.{_what_counts(evidence)}"
+    )
+
+
+def _what_counts(evidence: Evidence) -> str:
+    """Said where errors cost differently; empty otherwise."""
+    if evidence.judged_by == evidence.told.name:
+        return ""
+    return (
+        f" The error is the {evidence.judged_by}, as class_weight says what errors cost; every method "
+        f"predicts the class of least expected cost."
     )
 
 
@@ -107,7 +126,7 @@ def _comparison_chart(evidence: Evidence) -> BarChart:
     return BarChart(
         "How much larger the error of other methods is, with 95% intervals",
         f"By how much the error of each method is larger than that of this model: {listed}.",
-        bar_axis(f"{evidence.told.name}, larger by", bars, axis_ticks(evidence)),
+        bar_axis(f"{evidence.judged_by}, larger by", bars, axis_ticks(evidence)),
         bars,
         ("method", "larger by", "95% interval of that", "error on hidden labels"),
         [*rows, (THIS_MODEL, "", "", error(evidence, outcome.error.value))],
@@ -144,18 +163,20 @@ def mistakes_section(evidence: Evidence) -> Section:
     if isinstance(held_out, HeldOutNumbers):
         charts = SideBySide(_residual_charts(held_out))
         return Section("Where it is wrong", ["Each dot is a row whose label was hidden.", charts])
-    counts = held_out.confusion()
     names = [value(name) for name in evidence.rows.classes]
+    judged = f"{evidence.outcome.n_test} hidden rows"
+    if len(names) > _MOST_CLASSES_CROSSED:
+        return Section("Where it is wrong", _largest_confusions(held_out, names))
     rows = [
         (name, *map(str, row), percent(row[place] / row.sum()) if row.sum() else "none hidden")
-        for place, (name, row) in enumerate(zip(names, counts, strict=True))
+        for place, (name, row) in enumerate(zip(names, held_out.confusion(), strict=True))
     ]
     return Section(
         "Where it is wrong",
         [
             "Hidden rows of each true class, by the predicted class. The diagonal is right.",
             DataTable(
-                f"Confusion matrix of {evidence.outcome.n_test} hidden rows",
+                f"Confusion matrix of {judged}",
                 ("true class", *(f"predicted {name}" for name in names), "recall"),
                 rows,
                 look="confusion",
@@ -163,6 +184,31 @@ def mistakes_section(evidence: Evidence) -> Section:
             Note("Recall, the last column, is the share of the class that was predicted as such."),
         ],
     )
+
+
+def _largest_confusions(held_out: HeldOutClasses, names: list[str]) -> list[str | PageBlock]:
+    """The classes that are taken for one another most often."""
+    wrong = held_out.truth != held_out.predicted
+    pairs = np.column_stack([held_out.truth, held_out.predicted])[wrong]
+    if not len(pairs):
+        return ["No hidden row was put in a wrong class."]
+    found, counts = np.unique(pairs, axis=0, return_counts=True)
+    order = np.argsort(-counts, kind="stable")[:_MOST_CONFUSIONS]
+    of_class = np.bincount(held_out.truth, minlength=len(names))
+    rows = [
+        (names[true], names[said], f"{counts[j]:,}", f"{of_class[true]:,}")
+        for j in order
+        for true, said in [found[j]]
+    ]
+    return [
+        f"{len(pairs):,} of {len(wrong):,} hidden rows were put in a wrong class. The most frequent "
+        f"errors:",
+        DataTable(
+            "Classes taken for one another",
+            ("true class", "predicted", "rows", "hidden rows of the true class"),
+            rows,
+        ),
+    ]
 
 
 def _residual_charts(held_out: HeldOutNumbers) -> list[XYChart]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,13 @@ from twinviews import TableEncoder
 from twinviews.evaluation.told_error import ToldError, told_error
 from twinviews.report import inspection
 from twinviews.report.rows import Drawn, ModelColumns, ReportRows, Task, read_rows
-from twinviews.report.tasks import ClassificationTask, RegressionTask
+from twinviews.report.tasks import (
+    ClassificationTask,
+    RegressionTask,
+    ReportTask,
+    class_costs,
+    relative_costs,
+)
 from twinviews.report.trial import Say, TrialOutcome, hold_trial
 
 _TOP_COLUMNS = 4
@@ -36,7 +43,21 @@ class Evidence:
     @property
     def told(self) -> ToldError:
         """The error to expect of the model, as it tells it itself."""
-        return told_error(self.model)
+        told = told_error(self.model)
+        if told.rarity is None:
+            return told
+        # A model that was fitted here knows classes by their positions.
+        name = str(self.rows.classes[int(np.argmin(self.model.class_prior_))])
+        return told._replace(rarity=told.rarity._replace(name=name))
+
+    @property
+    def judged_by(self) -> str:
+        """The error of the comparison on hidden labels: as costs of classes, where there are some."""
+        if self.task == "regression" or self.model.class_weight is None:
+            return self.told.name
+        if isinstance(self.model.class_weight, str):
+            return "mean error rate of a class"
+        return "error rate, each row weighted by its cost"
 
     @property
     def n_left_out(self) -> int:
@@ -90,7 +111,13 @@ def gather(
     # Clones draw the same whenever they are fitted, and their labels are known ones only.
     seeded = {"random_state": seed} if given.get("random_state", seed) is None else {}
     unfitted = clone(estimator).set_params(missing_label=None, **seeded)
-    kind = RegressionTask() if task == "regression" else ClassificationTask()
+    class_weight = given.get("class_weight")
+    if isinstance(class_weight, Mapping):  # clones know a class by its position
+        class_weight = class_costs(class_weight, rows.classes)
+        unfitted.set_params(class_weight=class_weight)
+    kind: ReportTask = RegressionTask()
+    if task == "classification":
+        kind = ClassificationTask(relative_costs(class_weight, rows.y, len(rows.classes)))
     left_out = getattr(estimator, "n_left_out_", 0) > 0
     trial = hold_trial(rows, kind, unfitted, seed=seed, say=say, without_unlabeled=left_out)
     if hasattr(estimator, "n_labeled_"):

@@ -173,16 +173,20 @@ class UncertainRow:
 
 
 def most_uncertain(rows: ReportRows, asked: AskedModel) -> tuple[UncertainRow, ...]:
-    """Of the unlabeled rows, the most uncertain first."""
+    """Of the unlabeled rows, the most uncertain first; with costs, those nearest to another class."""
     if rows.unlabeled is None:
         return ()
     unlabeled = asked.takes(rows.raw.slice(len(rows.y)))
     if rows.classes:
         p = asked.fitted.predict_proba(unlabeled)
-        predicted, uncertainty = [asked.classes[j] for j in p.argmax(axis=1)], 1 - p.max(axis=1)
+        cost = p * asked.fitted.class_weight_  # of every other class, if it is that one
+        chosen = cost.argmax(axis=1)
+        predicted, uncertainty = [asked.classes[j] for j in chosen], 1 - p[np.arange(len(p)), chosen]
+        doubt = 1 - cost.max(axis=1) / cost.sum(axis=1)
     else:
         predicted, uncertainty = asked.fitted.predict(unlabeled, return_std=True)
-    worst = np.argsort(-uncertainty, kind="stable")[:_UNCERTAIN_ROWS]
+        doubt = uncertainty
+    worst = np.argsort(-doubt, kind="stable")[:_UNCERTAIN_ROWS]
     in_all = len(rows.y) + worst
     return tuple(
         UncertainRow(int(number), predicted[place], float(uncertainty[place]), values)

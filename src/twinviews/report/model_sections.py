@@ -159,6 +159,8 @@ def uncertain_rows_section(evidence: Evidence) -> Section | None:
         said = [(number(row.prediction), number(row.uncertainty)) for row in evidence.uncertain]
     else:
         doubt, meaning = "probability", "The probability is that of the predicted class."
+        if evidence.model.class_weight is not None:
+            meaning += " With costs, those are the rows at which another class costs hardly more."
         said = [(value(row.prediction), percent(1 - row.uncertainty)) for row in evidence.uncertain]
     return Section(
         "Rows with the most uncertain predictions",

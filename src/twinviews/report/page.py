@@ -12,7 +12,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from twinviews._system.visible_text import visible
 from twinviews._system.whole_files import replace_file
-from twinviews.report import accuracy_sections, model_sections, sentences, shift_section
+from twinviews.report import (
+    accuracy_sections,
+    model_sections,
+    ranking_section,
+    sentences,
+    shift_section,
+)
 from twinviews.report.blocks import Maker
 from twinviews.report.evidence import Evidence
 
@@ -23,6 +29,7 @@ SECTIONS: tuple[Maker, ...] = (
     accuracy_sections.comparison_section,
     accuracy_sections.unlabeled_section,
     accuracy_sections.mistakes_section,
+    ranking_section.ranking_section,
     accuracy_sections.uncertainty_section,
     model_sections.columns_section,
     model_sections.dependence_section,

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from twinviews.evaluation.told_rarity import ToldRarity
 from twinviews.report.charts import plain, share
 from twinviews.report.evidence import Evidence
 from twinviews.report.trial import ComparedMethod
@@ -85,8 +86,11 @@ class Answer(NamedTuple):
 
 
 def answers(evidence: Evidence) -> list[Answer]:
-    """The four answers of the first screen."""
-    return [_accuracy(evidence), _precision(evidence), _comparison(evidence), _contribution(evidence)]
+    """The answers of the first screen; a rare class has one of its own."""
+    rarity = evidence.told.rarity
+    rare = [_rarity(evidence, rarity)] if rarity is not None and rarity.is_told else []
+    found = [_accuracy(evidence), _precision(evidence), *rare]
+    return [*found, _comparison(evidence), _contribution(evidence)]
 
 
 def _accuracy(evidence: Evidence) -> Answer:
@@ -99,13 +103,25 @@ def _accuracy(evidence: Evidence) -> Answer:
         if told.is_rate
         else "Root mean squared error (large errors count more), in units of the target"
     )
-    others = "; ".join(told.others_in_words())
+    others = "; ".join(told._replace(rarity=None).others_in_words())
     return Answer(
         question,
         f"{told.short()} wrong" if told.is_rate else f"error {told.short()}",
         f"{what}, cross-validated: each label was predicted by a fit without it."
         f"{f' {capital(others)}.' if others else ''}",
     )
+
+
+def _rarity(evidence: Evidence, rarity: ToldRarity) -> Answer:
+    name = short(rarity.name)
+    found = rarity.recall
+    answer = "Unknown"
+    if found == 0:
+        answer = "It is never predicted"
+    elif not math.isnan(found):
+        answer = f"{found:.0%} of them are found"
+    words = rarity.words(evidence.told.others)
+    return Answer(f"How well is “{name}” found?", answer, f"{capital('; '.join(words))}.")
 
 
 def _precision(evidence: Evidence) -> Answer:

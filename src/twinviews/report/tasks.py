@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -78,6 +78,9 @@ class RegressionTask:
             number, truth, np.concatenate(predicted), np.concatenate(intervals, axis=1)
         )
 
+    def said(self, model: Any, X: Any) -> np.ndarray:
+        return np.asarray(model.predict(X))
+
     def losses(self, truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
         return np.square(truth - predicted)
 
@@ -102,10 +105,7 @@ class HeldOutClasses:
     number: np.ndarray  # (n,) of each row in the table, from 1
     truth: np.ndarray  # (n,) position of the class
     p: np.ndarray  # (n, classes)
-
-    @property
-    def predicted(self) -> np.ndarray:
-        return np.asarray(self.p.argmax(axis=1))
+    predicted: np.ndarray  # (n,) of least expected cost
 
     def confusion(self) -> np.ndarray:
         """(classes, classes) rows of each true class by predicted class."""
@@ -126,32 +126,78 @@ class HeldOutClasses:
 
 
 class ClassificationTask:
-    """The error is the share of rows in the wrong class."""
+    """The error is the share of rows in a wrong class; with costs each row counts by its own.
+
+    ``costs`` (K,) has what an error on a row of each class costs, with a mean of 1 over the labels;
+    None: the same.
+    """
+
+    def __init__(self, costs: np.ndarray | None = None) -> None:
+        self.costs = costs
 
     def baselines(self) -> list[Baseline]:
         kernel = KRRClassifier(scale="standard", progress=False)
         linear = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-        constant = DummyClassifier(strategy="most_frequent")
+        one = "guessing the most frequent class" if self.costs is None else "guessing one class"
         return [
             ("kernel ridge", "smooth borders from the labeled rows alone", kernel),
             ("logistic regression", _LINEAR, linear),
-            ("guessing the most frequent class", "the same class for every row", constant),
+            (one, "the same class for every row", DummyClassifier(strategy="prior")),
         ]
 
     def held_out(self, number: np.ndarray, truth: np.ndarray, asked: Asked) -> HeldOutClasses:
-        return HeldOutClasses(
-            number, truth, np.concatenate([model.predict_proba(X) for model, X in asked])
-        )
+        p = [model.predict_proba(X) for model, X in asked]
+        said = [self.said(model, X) for model, X in asked]
+        return HeldOutClasses(number, truth, np.concatenate(p), np.concatenate(said))
+
+    def said(self, model: Any, X: Any) -> np.ndarray:
+        """(rows,) classes; a model that does not know the costs is asked for probabilities."""
+        if self.costs is None or getattr(model, "class_weight", None) is not None:
+            return np.asarray(model.predict(X))
+        return np.asarray((model.predict_proba(X) * self.costs).argmax(axis=1))
 
     def losses(self, truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-        return np.asarray(truth != predicted, dtype=float)
+        wrong = np.asarray(truth != predicted, dtype=float)
+        return wrong if self.costs is None else wrong * self.costs[truth]
 
     def error(self, losses: np.ndarray, draws: np.ndarray) -> Interval:
+        if self.costs is not None:
+            return bootstrap(np.asarray, draws, losses)
         return share_interval(losses.sum(), len(losses))
 
     def difference(self, ours: np.ndarray, theirs: np.ndarray, draws: np.ndarray) -> Interval:
         """Their error less ours."""
+        if self.costs is not None:
+            return bootstrap(lambda our, their: their - our, draws, ours, theirs)
         return paired_share_interval(ours, theirs)
+
+
+def class_costs(class_weight: Mapping[Any, float], classes: Sequence[Any]) -> dict[int, float]:
+    """By position of the class: 1, 1.0 and "1" are the same, as files have classes as text."""
+
+    def known(label: Any) -> str:
+        try:
+            return repr(float(str(label)))
+        except ValueError:
+            return str(label)
+
+    places = {known(label): place for place, label in enumerate(classes)}
+    return {places[known(one)]: cost for one, cost in class_weight.items() if known(one) in places}
+
+
+def relative_costs(
+    class_weight: Mapping[int, float] | str | None, y: np.ndarray, n_classes: int
+) -> np.ndarray | None:
+    """(K,) what an error on a row of each class costs, with a mean of 1 over the labels y."""
+    if class_weight is None:
+        return None
+    counts = np.bincount(y, minlength=n_classes)
+    costs = np.ones(n_classes)
+    if isinstance(class_weight, str):  # "balanced"
+        costs = 1 / np.maximum(counts, 1)
+    else:
+        costs[list(class_weight)] = list(class_weight.values())
+    return np.asarray(costs * counts.sum() / (costs @ counts))
 
 
 ReportTask = RegressionTask | ClassificationTask

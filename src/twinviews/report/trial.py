@@ -114,7 +114,7 @@ def hold_trial(
     losses = task.losses(held_out.truth, held_out.predicted)
 
     def against(name: str, words: str, model: Any) -> ComparedMethod:
-        said = [_fitted(model, rows, split).predict(rows.labeled[split.test]) for split in splits]
+        said = [task.said(_fitted(model, rows, one), rows.labeled[one.test]) for one in splits]
         theirs = task.losses(held_out.truth, np.concatenate(said))
         difference = task.difference(losses, theirs, draws)
         return ComparedMethod(name, words, task.error(theirs, draws), difference)
