@@ -151,9 +151,7 @@ def unlabeled_rows(rows: SampledRows, quantity: Quantity, fold_shares: np.ndarra
     difference, variance = totals.sample.mean_and_variance(moved @ fold_shares)
     shipped = quantity.mean(totals)
     share = totals.sample.weight / totals.sample.weight.sum()
-    return UnlabeledRows(
-        totals.weight, totals.squares, shipped + difference, variance, shipped + share @ moved
-    )
+    return UnlabeledRows(totals.weight, totals.squares, shipped + difference, variance, share @ moved)
 
 
 def all_unlabeled_rows(
@@ -173,5 +171,5 @@ def all_unlabeled_rows(
         sum(part.squares for part in parts),
         float(share @ [part.mean for part in parts]),
         float(np.square(share) @ [part.variance for part in parts]),
-        share @ np.array([part.fold_means for part in parts]),
+        share @ np.array([part.moved for part in parts]),
     )

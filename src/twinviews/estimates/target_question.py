@@ -16,9 +16,9 @@ from twinviews.estimates.group_answers import (
     difference,
     group_answers,
     overall_answer,
+    told_ends,
 )
 from twinviews.estimates.imputed_values import Grid
-from twinviews.estimates.interval_ends import mean_ends
 from twinviews.estimates.quantile_interval import has_ties, quantile_and_ends, thresholds
 from twinviews.estimates.quantity import (
     ClassShare,
@@ -217,7 +217,7 @@ class TargetQuestion:
 
 
 def _interval(found: MeanEstimate, coverage: float) -> ValueAndEnds:
-    return ValueAndEnds(found.value, *mean_ends(found.value, found.variance, found.degrees, coverage))
+    return ValueAndEnds(found.value, *told_ends(found, coverage))
 
 
 def _plain(label: Any) -> str:
