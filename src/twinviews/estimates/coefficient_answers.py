@@ -57,7 +57,8 @@ def coefficient_estimates(
     def products(power: float) -> Products:
         own = labels.own[:, place]
         sums = (moments, products_of_others)
-        return estimated_products(Z, y, own, a, labels.weight, *sums, power, squares, variance)
+        how = (power, squares, variance, labels.cluster)
+        return estimated_products(Z, y, own, a, labels.weight, *sums, *how)
 
     def solved(some: Products) -> Coefficients:
         if not classes:

@@ -14,7 +14,9 @@ h, its variance is that of :math:`M \hat\gamma` and that of what rows without a 
 
 The first is HC3 (MacKinnon and White 1985). :math:`M A^{-1}` is near 1 where labels are like all rows,
 and large where few rows decide a coefficient and no label is like them, as z is known of every row.
-The variance of the fits is added as for means. That of the coefficients follows with the inverse of
+Where rows of a cluster depend on each other, g e is summed over each, with :math:`(I - H)^{-1}` of the
+cluster in place of :math:`1 / (1 - h)` (Bell and McCaffrey 2002). The variance of the fits is added
+as for means. That of the coefficients follows with the inverse of
 :math:`\sum w \mu' z z'`.
 """
 
@@ -28,6 +30,8 @@ from scipy.special import expit
 
 _STEPS = 50
 _CLOSE = 1e-10
+# A label that decides a coefficient alone counts no more than this.
+_MOST_LEVERAGE = 0.99
 
 
 class Curvature(NamedTuple):
@@ -51,8 +55,8 @@ class Products(NamedTuple):
 
     total: np.ndarray  # (p,)
     variance: np.ndarray  # (p, p)
-    lever: np.ndarray  # (n, p) what the total moves by with each label
-    scores: np.ndarray  # (n, p) the same times their errors
+    lever: np.ndarray  # (units, p) what the total moves by with each label, or cluster of them
+    scores: np.ndarray  # (units, p) the same times their errors
 
 
 def estimated_products(
@@ -66,10 +70,12 @@ def estimated_products(
     power: float,
     squares: np.ndarray,
     variance: np.ndarray | float = 0.0,
+    cluster: np.ndarray | None = None,
 ) -> Products:
     """From labeled rows Z (n, p), and sums of w z z' and of w z times predictions over the others.
 
-    ``squares`` (p, p) is the sum of w^2 z z' over these.
+    ``squares`` (p, p) is the sum of w^2 z z' over these, ``cluster`` (n,) are codes of labels that
+    depend on each other.
 
     ``variance`` (p, p) is that of the last, for the fits that made them.
     """
@@ -84,13 +90,41 @@ def estimated_products(
     inverse = np.linalg.inv(A)
     gamma = inverse @ (Z.T @ (v * residual))
     error = residual - Z @ gamma
-    leverage = np.minimum(v * np.einsum("np,pq,nq->n", Z, inverse, Z), 0.99)
+    leverage = np.minimum(v * np.einsum("np,pq,nq->n", Z, inverse, Z), _MOST_LEVERAGE)
     lever = (Z * v[:, None]) @ inverse @ moments
-    scores = lever * (error / (1 - leverage))[:, None]
     noise = float(v @ np.square(error)) / float(v @ (1 - leverage))
+    scores, grown = lever * (error / (1 - leverage))[:, None], 1.0
+    if cluster is not None:
+        apart = float(np.square(scores).sum())
+        scores = _of_clusters(lever, _without_own_cluster(Z, v, inverse, error, cluster), cluster)
+        lever = np.sqrt(_of_clusters(np.square(lever), np.ones(len(y)), cluster))
+        # Rows without a label depend on each other as labels do.
+        grown = max(1.0, float(np.square(scores).sum()) / max(apart, 1e-300))
     total = Z.T @ (weight * y) + power * products + moments @ gamma
-    found = scores.T @ scores + noise * squares + power**2 * variance
+    found = scores.T @ scores + grown * noise * squares + power**2 * variance
     return Products(total, found, lever, scores)
+
+
+def _of_clusters(lever: np.ndarray, error: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+    """(clusters, p) sums over each."""
+    codes = np.unique(cluster, return_inverse=True)[1]
+    found = np.zeros((int(codes.max()) + 1, lever.shape[1]))
+    np.add.at(found, codes, lever * error[:, None])
+    return found
+
+
+def _without_own_cluster(
+    Z: np.ndarray, v: np.ndarray, inverse: np.ndarray, error: np.ndarray, cluster: np.ndarray
+) -> np.ndarray:
+    """(n,) errors of a regression without the label's cluster."""
+    found = np.empty(len(error))
+    for one in np.unique(cluster):
+        own = np.flatnonzero(cluster == one)
+        H = Z[own] @ inverse @ (Z[own] * v[own][:, None]).T
+        if np.abs(np.linalg.eigvals(H)).max() > _MOST_LEVERAGE:  # the cluster decides a coefficient
+            H = np.diag(np.minimum(np.diag(H), _MOST_LEVERAGE))
+        found[own] = np.linalg.solve(np.eye(len(own)) - H, error[own])
+    return found
 
 
 def products_of_fits_variance(

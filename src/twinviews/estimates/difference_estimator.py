@@ -14,9 +14,10 @@ error is that of the total of the residuals r, whose variance is (Horvitz and Th
 
 .. math:: W^2 V = \sum_i a_i (1 + a_i) w_i^2 (r_i - \bar r)^2 .
 
-For a random sample of n out of N rows this is :math:`(1 - n/N) S_r^2 / n`. With :math:`\lambda = 0` it
-is the mean of the labels alone. For the population that the rows were drawn from,
-:math:`S_y^2 \sum w^2 / W^2` is added.
+Where rows of a cluster depend on each other, :math:`\sqrt{a_i (1 + a_i)} w_i (r_i - \bar r)` are summed
+over each before they are squared. For a random sample of n out of N rows V is
+:math:`(1 - n/N) S_r^2 / n`. :math:`\lambda = 0` is the mean of the labels alone. For the population
+that the rows were drawn from, :math:`S_y^2 \sum w^2 / W^2` is added.
 
 The mean :math:`\bar r` follows each label: with shares :math:`h_i = a_i w_i / \sum a w`, a square is
 expected to be :math:`1 - 2 h_i + \sum h^2` of the variance, and is divided by that.
@@ -47,6 +48,7 @@ class LabeledSample(NamedTuple):
     stratum: np.ndarray | None = None  # (n,) codes: labels were given at random within each
     # (n, folds) predictions by the fits without each fold, less those of the fit on all labels.
     moved: np.ndarray | None = None
+    cluster: np.ndarray | None = None  # (n,) codes: rows of one depend on each other
 
     def take(self, some: np.ndarray) -> LabeledSample:
         return LabeledSample(
@@ -57,6 +59,7 @@ class LabeledSample(NamedTuple):
             self.fold[some],
             None if self.stratum is None else self.stratum[some],
             None if self.moved is None else self.moved[some],
+            None if self.cluster is None else self.cluster[some],
         )
 
     def standing_for(self, weight: float) -> LabeledSample:
@@ -70,9 +73,21 @@ class LabeledSample(NamedTuple):
         return self.stands_for * (1 + self.stands_for) * np.square(self.weight)
 
     @property
+    def unit(self) -> np.ndarray:
+        """(n,) codes 0, 1, ... of what is independent: rows, or clusters of them."""
+        if self.cluster is None:
+            return np.arange(len(self.y))
+        return np.unique(self.cluster, return_inverse=True)[1]
+
+    @property
+    def unit_factor(self) -> np.ndarray:
+        """(units,) what the squares of the units' residuals are multiplied by."""
+        return np.square(np.bincount(self.unit, np.sqrt(self.factor)))
+
+    @property
     def n_effective(self) -> float:
-        """Labels of equal factor that tell as much about a variance."""
-        factor = self.factor
+        """Labels, or clusters, of equal factor that tell as much about a variance."""
+        factor = self.unit_factor
         total = float(np.square(factor).sum())
         return float(factor.sum() ** 2 / total) if total > 0 else float(len(factor))
 
@@ -121,7 +136,7 @@ def difference_estimate(
     correction = float(v @ residual) / others.weight if others.weight > 0 else 0.0
     of_others = power * others.mean + correction
     value = (float(labeled.weight @ labeled.y) + others.weight * of_others) / total
-    scores = np.sqrt(labeled.factor) * centred(labeled, residual)
+    scores = unit_scores(labeled, residual)
     spread = np.square(scores).sum()
     if is_share:
         spread = with_added_errors(float(spread), labeled)
@@ -162,9 +177,9 @@ def with_added_errors(spread: float, labeled: LabeledSample) -> float:
     Labels that are all alike, or all predicted well, do not imply that no row differs (as Agresti and
     Coull 1998, who add two).
     """
-    n = len(labeled.y)
-    p = added_share(labeled)
-    added = _ADDED * (np.square(1 - p) + np.square(p)) * float(labeled.factor.mean())
+    factor, p = labeled.unit_factor, added_share(labeled)
+    n = len(factor)
+    added = _ADDED * (np.square(1 - p) + np.square(p)) * float(factor.mean())
     return (spread + added) * n / (n + 2 * _ADDED)
 
 
@@ -182,6 +197,12 @@ def share_variance(share: float, labeled: LabeledSample) -> float:
     return p * (1 - p)
 
 
+def unit_scores(labeled: LabeledSample, residual: np.ndarray) -> np.ndarray:
+    """(units,) what each label, or cluster of them, adds to the error."""
+    scores = np.sqrt(labeled.factor) * centred(labeled, residual)
+    return scores if labeled.cluster is None else np.bincount(labeled.unit, scores)
+
+
 def centred(labeled: LabeledSample, residual: np.ndarray) -> np.ndarray:
     """(n,) distances from the mean of the stratum, made larger by what that mean takes off."""
     if labeled.stratum is None:
@@ -192,12 +213,18 @@ def centred(labeled: LabeledSample, residual: np.ndarray) -> np.ndarray:
     v = v if v.any() else labeled.weight
     share = np.bincount(codes, v, n_strata)
     means = np.bincount(codes, v * residual, n_strata) / np.where(share > 0, share, 1)
-    n = np.bincount(codes, v > 0, n_strata)
-    # The only label of a stratum tells nothing of its spread: the distance from all labels does.
+    unit = labeled.unit
+    own = np.flatnonzero(v > 0)
+    n = np.bincount(np.unique(np.column_stack([codes, unit])[own], axis=0)[:, 0], minlength=n_strata)
+    # The only one of a stratum tells nothing of its spread: the distance from all labels does.
     alone = n <= 1
     means[alone] = float(v @ residual) / float(v.sum())
     h = np.where(alone[codes], 0.0, v / np.where(share > 0, share, 1)[codes])
-    kept = 1 - 2 * h + np.bincount(codes, np.square(h), n_strata)[codes]
+    # Of a cluster, or its part in a stratum, all labels together.
+    joint = np.unique(codes * (int(unit.max()) + 1) + unit, return_inverse=True)[1]
+    of_unit = np.bincount(joint, h)
+    squares = np.bincount(codes, h * of_unit[joint], n_strata)
+    kept = 1 - 2 * of_unit[joint] + squares[codes]
     return np.asarray((residual - means[codes]) / np.sqrt(kept))
 
 

@@ -130,7 +130,8 @@ def group_answers(
         shares = some.fold_shares if len(own) >= FEW_LABELS else labels.fold_shares
         others = unlabeled_rows(rows, quantity, shares)
         of_group = labeled_sample(some, quantity).standing_for(others.weight)
-        few = len(own) < FEW_LABELS
+        # How clusters differ between groups is not known, so that nothing is pooled.
+        few = len(own) < FEW_LABELS and labels.cluster is None
         make = _shrunk if few else _pooled
         powered, alone = (
             make(of_group, others, one, compared[one], options, is_share=quantity.is_share)
@@ -139,7 +140,10 @@ def group_answers(
         counts = power
         if not few and length(powered) >= length(alone):
             powered, counts = alone, 0.0
-        if few and len(own) < 2:
+        if labels.cluster is not None and len(np.unique(some.cluster)) < 2:
+            unknown = MeanEstimate(powered.value, np.inf, 0.0, powered.weight)
+            powered, alone = unknown, unknown._replace(value=np.nan)
+        elif few and len(own) < 2:
             alone = MeanEstimate(np.nan, np.inf, 0.0, alone.weight)
         elif few:
             how = {"population": options.population, "is_share": quantity.is_share}
@@ -171,7 +175,7 @@ def _pooled(
     """By the labels of the group, with a variance that all groups tell of."""
     found = difference_estimate(sample, others, power, population=options.population, is_share=is_share)
     factor = float(sample.factor.sum())
-    if is_share or factor <= 0:
+    if is_share or factor <= 0 or sample.cluster is not None:
         return found
     residual = sample.y - power * sample.predicted
     own = float(sample.factor @ np.square(centred(sample, residual))) / factor

@@ -23,6 +23,7 @@ class PredictedLabels:
     stands_for: np.ndarray  # (n,)
     weight: np.ndarray  # (n,)
     stratum: np.ndarray | None
+    cluster: np.ndarray | None = None  # (n,) codes
 
     def take(self, some: np.ndarray) -> PredictedLabels:
         return PredictedLabels(
@@ -33,6 +34,7 @@ class PredictedLabels:
             self.stands_for[some],
             self.weight[some],
             None if self.stratum is None else self.stratum[some],
+            None if self.cluster is None else self.cluster[some],
         )
 
     @property
@@ -132,6 +134,7 @@ def labeled_sample(labels: PredictedLabels, quantity: Quantity) -> LabeledSample
         labels.fold,
         labels.stratum,
         by_fold - quantity.at_shipped(labels.shipped)[:, None],
+        labels.cluster,
     )
 
 

@@ -93,11 +93,11 @@ def first_pass_of(
     levels: tuple[int, ...] = (),
 ) -> FirstPass:
     """The first pass of a block; ``levels`` are the columns of 0 and 1 in which ones are counted."""
-    X, Y, weight, probability, stratum = block
+    X, Y, weight, probability, stratum, cluster = block
     sample = RowSample.of(X, row_priorities(X, seed), sample_size)
     columns = ColumnMoments.of(X, weight) if column_moments else None
     ranges = ColumnRanges.of(X) if column_ranges else None
-    labeled = LabeledRows.of(X, Y, weight, missing_label, probability, stratum)
+    labeled = LabeledRows.of(X, Y, weight, missing_label, probability, stratum, cluster)
     level_rows = X[:, list(levels)].sum(axis=0) if levels else np.zeros(0)
     strata = None if stratum is None else StratumRows.of(stratum)
     return FirstPass(X.shape[0], sample, labeled, columns, level_rows, ranges, strata)

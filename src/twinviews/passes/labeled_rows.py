@@ -10,6 +10,7 @@ import numpy as np
 
 from twinviews.method.labeled_problem import LabeledProblem, distinct_problem
 from twinviews.method.landmarks import row_priorities, stack_rows
+from twinviews.passes.clusters import check_clusters
 from twinviews.passes.strata import StratumRows, check_label_probability, rows_stood_for
 from twinviews.passes.targets import missing_labels
 
@@ -28,6 +29,8 @@ class LabeledRows:
     # With what probability each was given a label, and its stratum; empty where that is not known.
     probability_parts: tuple[Annotated[np.ndarray, "_", "> 0", "<= 1"], ...] = ()
     stratum_parts: tuple[Annotated[np.ndarray, "_", "uint64"], ...] = ()
+    # The cluster of each; empty where rows are independent.
+    cluster_parts: tuple[Annotated[np.ndarray, "_", "uint64"], ...] = ()
 
     @classmethod
     def of(
@@ -38,6 +41,7 @@ class LabeledRows:
         missing_label: Any = None,
         probability: np.ndarray | None = None,
         stratum: np.ndarray | None = None,
+        cluster: np.ndarray | None = None,
     ) -> Self:
         """Those rows of a block of which some label is known."""
         if Y is None or (missing := missing_labels(Y, missing_label).all(axis=1)).all():
@@ -46,6 +50,8 @@ class LabeledRows:
         weight = np.ones(len(labeled)) if weight is None else weight[labeled]
         if probability is not None:
             check_label_probability(probability[labeled])
+        if cluster is not None:
+            check_clusters(cluster[labeled])
         X = X[labeled]
         return cls(
             (row_priorities(X, seed=0),),
@@ -54,6 +60,7 @@ class LabeledRows:
             (weight,),
             () if probability is None else (probability[labeled],),
             () if stratum is None else (stratum[labeled],),
+            () if cluster is None else (cluster[labeled],),
         )
 
     def scaled(self, scaling: Callable[[Rows], Rows] | None) -> Self:
@@ -70,6 +77,7 @@ class LabeledRows:
             self.weight_parts + other.weight_parts,
             self.probability_parts + other.probability_parts,
             self.stratum_parts + other.stratum_parts,
+            self.cluster_parts + other.cluster_parts,
         )
 
     def by_strata(self, rows: StratumRows) -> Self:
@@ -106,12 +114,13 @@ class LabeledRows:
         """
         X, weight = stack_rows(list(self.X_parts)), np.concatenate(self.weight_parts)
         importance = self.importance
+        cluster = np.concatenate(self.cluster_parts) if self.cluster_parts else None
         _, first, group = np.unique(np.concatenate(self.keys), return_index=True, return_inverse=True)
         distinct = X[first]
         known = ~np.isnan(Y)
         if known.all():
             targets = np.arange(Y.shape[1])
-            return [distinct_problem(distinct, group, Y, weight, targets, importance)]
+            return [distinct_problem(distinct, group, Y, weight, targets, importance, cluster)]
         patterns, pattern_of = np.unique(known, axis=1, return_inverse=True)
         found = []
         for number, pattern in enumerate(patterns.T):
@@ -119,7 +128,8 @@ class LabeledRows:
             rows = np.flatnonzero(pattern)
             labels = Y[np.ix_(rows, targets)]
             of_rows = None if importance is None else importance[rows]
+            theirs = None if cluster is None else cluster[rows]
             found.append(
-                distinct_problem(distinct, group[rows], labels, weight[rows], targets, of_rows)
+                distinct_problem(distinct, group[rows], labels, weight[rows], targets, of_rows, theirs)
             )
         return found

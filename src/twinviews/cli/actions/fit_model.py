@@ -39,6 +39,7 @@ def fit_model(
     quick: bool,
     seed: int,
     strata: str | None = None,
+    cluster: str | None = None,
     label_probability: str | None = None,
     class_weight: str | None = None,
     **reading: Any,
@@ -72,9 +73,9 @@ def fit_model(
         say(str(other))
     say(goal.words(found_out=task is None))
     _ask(goal.questions(), task_is_given=task is not None)
-    columns = columns_to_use(found, [target, label_probability], options.kinds)
+    columns = columns_to_use(found, [target, label_probability, cluster], options.kinds)
     with found.plain_errors(), questions_of_the_fit() as questions:
-        how = {"strata": strata, "label_probability": label_probability}
+        how = {"strata": strata, "label_probability": label_probability, "cluster": cluster}
         rows = {"columns": columns, "unlabeled": more or None, "without_unlabeled": without_unlabeled}
         model = estimator_for(goal.task, seed, quick=quick, class_weight=class_weight)
         model.fit_table(found, target=target, encode=True, reading=options, **rows, **how)
