@@ -2,12 +2,14 @@
 
     python benchmarks/estimates.py --data FOLDER --output FOLDER --draws 10
     python benchmarks/estimates.py --output FOLDER --report          what is there so far
+    python benchmarks/estimates.py --data FOLDER --fits FOLDER --only-fits    keep fits for later
     python benchmarks/estimates.py --speed                           estimate against predict
 
 Sets are the contest's. Up to 4,000 rows of a set are the table; in each draw n of them, chosen at
 random, keep their labels, and what is true of all rows is known here. Every question is asked of one
 fit. With --peer, ppi-python estimates the same means from predictions of CatBoost, cross-fitted on five
 folds. What is finished is kept in the output folder, and a run that is stopped goes on from there.
+Fits do not depend on how estimates are made: those of --fits are kept and used again.
 """
 
 import argparse
@@ -17,7 +19,7 @@ import warnings
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # sets run side by side
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -25,8 +27,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 import pandas as pd
 
+from kept_fits import kept
 from twinviews import XNVClassifier, XNVRegressor, estimate
 from twinviews._system.cache_folder import default_cache
+from twinviews.ensemble.linear_ridge import LinearRidge
+from twinviews.ensemble.member import MemberContext, MemberSpec
+from twinviews.extend import register_member
 from twinviews_experiments.contest.contest_sets import CONTEST_SETS_BY_NAME, choose_contest_sets
 from twinviews_experiments.datasets.downloads import Files, UnobtainableError
 from twinviews_experiments.datasets.preparation import prepare
@@ -47,6 +53,17 @@ class Job(NamedTuple):
     set_name: str
     n: int
     draw: int
+    design: str = "random"  # or "tilted": labels are five times as likely at one end of a column
+    members: str = "auto"  # or "quick": some members only
+
+
+class How(NamedTuple):
+    """What a job needs to know."""
+
+    data: Path | None
+    fits: Path | None
+    peer: bool
+    only_fits: bool
 
 
 class Found(NamedTuple):
@@ -55,6 +72,8 @@ class Found(NamedTuple):
     set_name: str
     n: int
     draw: int
+    design: str
+    members: str
     what: str
     number: int  # of several groups, classes or columns
     inside: bool
@@ -68,9 +87,10 @@ class Found(NamedTuple):
 class Intervals(ResultStore):
     tables = (
         """intervals (
-            set_name TEXT, n INTEGER, draw INTEGER, what TEXT, number INTEGER, inside INTEGER,
-            width REAL, alone_inside INTEGER, alone_width REAL, peer_inside INTEGER, peer_width REAL,
-            PRIMARY KEY (set_name, n, draw, what, number)
+            set_name TEXT, n INTEGER, draw INTEGER, design TEXT, members TEXT, what TEXT,
+            number INTEGER, inside INTEGER, width REAL, alone_inside INTEGER, alone_width REAL,
+            peer_inside INTEGER, peer_width REAL,
+            PRIMARY KEY (set_name, n, draw, design, members, what, number)
         )""",
     )
 
@@ -79,6 +99,14 @@ class Rows(NamedTuple):
     frame: pd.DataFrame  # inputs, and columns of two and of five groups
     inputs: list[str]
     y: np.ndarray
+
+
+def quick_members(context: MemberContext) -> list[MemberSpec]:
+    """Fits of a quarter of a second, for many draws."""
+    return [MemberSpec(name, LinearRidge()) for name in context.scales]
+
+
+register_member("quick", quick_members)
 
 
 @cache
@@ -101,33 +129,67 @@ def quantile_groups(values: np.ndarray, k: int) -> list[str]:
     return [f"g{group}" for group in rank * k // len(values)]
 
 
-def one_fit(job: Job, options: tuple[Path | None, bool]) -> list[Found] | None:
+def drawn_labels(job: Job, rows: Rows) -> pd.DataFrame:
+    """The table with n labels, or about n, and the probability of each."""
+    N, rng = len(rows.y), np.random.default_rng([SEED, job.draw, job.n])
+    if job.design == "random":
+        chosen, probability = rng.choice(N, job.n, replace=False), np.full(N, job.n / N)
+    else:
+        rank = np.argsort(np.argsort(rows.frame[rng.choice(rows.inputs)].to_numpy(), kind="stable"))
+        tilt = 1 + 4 * rank / N
+        probability = np.minimum(job.n * tilt / tilt.sum(), 1.0)
+        chosen = np.flatnonzero(rng.uniform(size=N) < probability)
+    y = np.full(N, np.nan)
+    y[chosen] = rows.y[chosen]
+    return rows.frame.assign(y=y, p=probability)
+
+
+def one_fit(job: Job, how: How) -> list[Found] | None:
     """None where the set is not here, or has too few rows or classes for n labels."""
-    data, peer = options
     try:
-        rows = all_rows(job.set_name, data)
+        rows = all_rows(job.set_name, how.data)
     except UnobtainableError as problem:
         print(f"{job.set_name}: {problem}", file=sys.stderr)
         return None
     if job.n > 0.5 * len(rows.y):
         return None
-    chosen = np.random.default_rng([SEED, job.draw, job.n]).choice(len(rows.y), job.n, replace=False)
-    y = np.full(len(rows.y), np.nan)
-    y[chosen] = rows.y[chosen]
-    frame = rows.frame.assign(y=y)
+    frame = drawn_labels(job, rows)
+    is_number = CONTEST_SETS_BY_NAME[job.set_name].task == "regression"
+    classes = np.unique(frame["y"].dropna())
+    if not is_number and (len(classes) < 2 or job.n < LEAST_OF_A_CLASS * len(classes)):
+        return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if CONTEST_SETS_BY_NAME[job.set_name].task == "regression":
-            found = of_numbers(job, rows, frame)
-            return [with_peer(found[0], rows, chosen), *found[1:]] if peer else found
-        return of_classes(job, rows, frame, chosen)
+        model = the_fit(job, rows, frame, how.fits)
+        if how.only_fits:
+            return None
+        ask = {"model": model, "rows": frame, "target": "y"}
+        ask |= {"assume_random": True} if job.design == "random" else {"label_probability": "p"}
+        if not is_number:
+            return of_classes(job, ask, rows)
+        found = of_numbers(job, ask, rows)
+        return [with_peer(found[0], rows, frame), *found[1:]] if how.peer else found
 
 
-def of_numbers(job: Job, rows: Rows, frame: pd.DataFrame) -> list[Found]:
-    model = XNVRegressor(random_state=job.draw, n_threads=1, progress=False)
-    model.fit_table(frame, target="y", columns=rows.inputs)
-    ask = {"model": model, "rows": frame, "target": "y", "assume_random": True}
+def the_fit(job: Job, rows: Rows, frame: pd.DataFrame, fits: Path | None) -> Any:
+    Estimator = (
+        XNVRegressor if CONTEST_SETS_BY_NAME[job.set_name].task == "regression" else XNVClassifier
+    )
+    options = {} if job.design == "random" else {"label_probability": "p"}
+
+    def fit() -> Any:
+        members = "auto" if job.members == "auto" else [job.members]
+        model = Estimator(random_state=job.draw, n_threads=1, progress=False, members=members)
+        return model.fit_table(frame, target="y", columns=rows.inputs, **options)
+
+    name = f"{job.set_name}-{job.n}-{job.draw}"
+    path = None if fits is None else fits / f"{job.design}-{job.members}" / name
+    return kept(path, fit, frame[rows.inputs])
+
+
+def of_numbers(job: Job, ask: dict[str, Any], rows: Rows) -> list[Found]:
     high = float(np.quantile(rows.y, 0.75))
+    frame = ask["rows"]
     columns = [name for name in rows.inputs if frame[name].nunique() > 2][:2]
     Z = np.column_stack([np.ones(len(rows.y)), frame[columns]])
     truths = np.linalg.lstsq(Z, rows.y, rcond=None)[0]
@@ -140,7 +202,7 @@ def of_numbers(job: Job, rows: Rows, frame: pd.DataFrame) -> list[Found]:
             estimate(**ask, what="quantile"),
             [np.quantile(rows.y, 0.5, method="inverted_cdf")],
         ),
-        *by_group(job, ask, frame, rows.y),
+        *by_group(job, ask, rows.y),
     ]
     try:
         told = estimate(**ask, what="coefficients", columns=columns)
@@ -149,22 +211,18 @@ def of_numbers(job: Job, rows: Rows, frame: pd.DataFrame) -> list[Found]:
     return found + judged(job, "coefficient", list(told)[1:], truths[1:])
 
 
-def of_classes(job: Job, rows: Rows, frame: pd.DataFrame, chosen: np.ndarray) -> list[Found] | None:
-    classes = np.unique(rows.y[chosen])
-    if len(classes) < 2 or job.n < LEAST_OF_A_CLASS * len(classes):
-        return None
-    model = XNVClassifier(random_state=job.draw, n_threads=1, progress=False)
-    model.fit_table(frame, target="y", columns=rows.inputs)
-    ask = {"model": model, "rows": frame, "target": "y", "assume_random": True}
-    shares = [np.mean(rows.y == one) for one in model.classes_[:3]]
+def of_classes(job: Job, ask: dict[str, Any], rows: Rows) -> list[Found]:
+    classes = ask["model"].classes_
+    shares = [np.mean(rows.y == one) for one in classes[:3]]
     return [
         *judged(job, "share", list(estimate(**ask))[:3], shares),
-        *by_group(job, ask, frame, (rows.y == model.classes_[0]).astype(float)),
+        *by_group(job, ask, (rows.y == classes[0]).astype(float)),
     ]
 
 
-def by_group(job: Job, ask: dict, frame: pd.DataFrame, values: np.ndarray) -> list[Found]:
+def by_group(job: Job, ask: dict[str, Any], values: np.ndarray) -> list[Found]:
     """Of the first class, or of numbers."""
+    frame = ask["rows"]
     truth = pd.Series(values).groupby(frame["half"].to_numpy()).mean()
     told = [row for row in estimate(**ask, by="half", versus="g0") if not row.is_shrunk][:1]
     found = judged(job, "difference", told, [truth["g1"] - truth["g0"]])
@@ -193,12 +251,12 @@ def judged(job: Job, what: str, told: list, truths: list) -> list[Found]:
     ]
 
 
-def with_peer(mean: Found, rows: Rows, chosen: np.ndarray) -> Found:
+def with_peer(mean: Found, rows: Rows, frame: pd.DataFrame) -> Found:
     """The mean by ppi-python, from CatBoost's predictions of five folds."""
     from catboost import CatBoostRegressor
     from ppi_py import ppi_mean_ci
 
-    X = rows.frame[rows.inputs].to_numpy()
+    X, chosen = rows.frame[rows.inputs].to_numpy(), np.flatnonzero(frame["y"].notna())
     others = np.setdiff1d(np.arange(len(X)), chosen)
     fold_of = np.arange(len(chosen)) % 5
     own, of_others = np.empty(len(chosen)), np.zeros(len(others))
@@ -282,6 +340,10 @@ def main() -> None:
     parser.add_argument("--task", choices=["regression", "classification"])
     parser.add_argument("--sets", default="", help="names, with commas between; default: all")
     parser.add_argument("--labels", default="", help="numbers of labels; default: those of the bars")
+    parser.add_argument("--design", choices=["random", "tilted"], default="random")
+    parser.add_argument("--members", choices=["auto", "quick"], default="auto")
+    parser.add_argument("--fits", type=Path, help="folder of fits, which are used again")
+    parser.add_argument("--only-fits", action="store_true", help="keep fits and ask nothing")
     parser.add_argument("--jobs", type=int, default=default_jobs())
     parser.add_argument("--peer", action="store_true", help="ppi-python and CatBoost beside the means")
     parser.add_argument("--report", action="store_true", help="no more fits: what is there")
@@ -293,6 +355,9 @@ def main() -> None:
     if options.speed:
         speed(options.rows)
         return
+    if options.only_fits and options.fits:
+        keep_fits(options)
+        return
     if options.output is None:
         parser.error("name a folder: --output FOLDER")
     with Intervals(options.output / "intervals.sqlite") as store:
@@ -302,19 +367,31 @@ def main() -> None:
     tell([Found(*row) for row in rows])
 
 
-def run(store: Intervals, options: argparse.Namespace) -> None:
-    done = {Job(*row) for row in store.rows("SELECT DISTINCT set_name, n, draw FROM intervals")}
+def jobs_of(options: argparse.Namespace) -> list[Job]:
     asked = [int(n) for n in options.labels.split(",") if n] or LABELS
-    jobs = [
-        Job(one.name, n, number)
+    return [
+        Job(one.name, n, number, options.design, options.members)
         for number in range(options.first, options.first + options.draws)
         for one in choose_contest_sets([s for s in options.sets.split(",") if s], None)
         if options.task in (None, one.task)
         for n in asked
     ]
-    todo = [job for job in jobs if job not in done]
+
+
+def keep_fits(options: argparse.Namespace) -> None:
+    """One after the other in this process."""
+    how = How(options.data, options.fits, False, True)
+    for job in jobs_of(options):
+        one_fit(job, how)
+
+
+def run(store: Intervals, options: argparse.Namespace) -> None:
+    asked = "SELECT DISTINCT set_name, n, draw, design, members FROM intervals"
+    done = {Job(*row) for row in store.rows(asked)}
+    todo = [job for job in jobs_of(options) if job not in done]
+    how = How(options.data, options.fits, options.peer, False)
     with workers(options.jobs) as pool:
-        for _, found in as_they_come(pool, one_fit, todo, (options.data, options.peer), "fits"):
+        for _, found in as_they_come(pool, one_fit, todo, how, "fits"):
             if found:
                 store.insert("intervals", found)
 

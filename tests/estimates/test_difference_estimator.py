@@ -1,6 +1,6 @@
 """The difference estimator against brute force over all samples that there are."""
 
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -9,10 +9,10 @@ from numpy.testing import assert_allclose
 from twinviews.estimates.difference_estimator import (
     LabeledSample,
     UnlabeledRows,
+    centred,
     difference_estimate,
     fits_variance,
     labels_worth,
-    satterthwaite,
 )
 
 N, n = 8, 4
@@ -117,18 +117,33 @@ def test_labels_that_are_all_alike_do_not_prove_that_all_rows_are():
     assert difference_estimate(sample, others, 1.0, is_share=True).variance > 0.01**2
 
 
-def test_fits_that_move_alike_at_labels_and_at_other_rows_add_no_variance(rows):
+def moving(rows, at_labels, at_others, fold):
     y, f = rows
     sample, others = one_sample(y, f, range(n))
+    return sample._replace(moved=at_labels, fold=fold), others._replace(moved=at_others)
+
+
+def test_fits_that_move_alike_at_labels_and_at_other_rows_add_no_variance(rows):
     moves = np.array([0.1, -0.2, 0.3, 0.0])
-    sample = sample._replace(moved=np.tile(moves, (n, 1)))
-    alike, n_folds = fits_variance(sample, others._replace(fold_means=moves))
-    assert (alike, n_folds) == (pytest.approx(0, abs=1e-30), 4)
-    off, _ = fits_variance(sample, others._replace(fold_means=2 * moves))
-    assert off == pytest.approx(3 / 4 * np.square(moves - moves.mean()).sum())
+    assert fits_variance(*moving(rows, np.tile(moves, (n, 1)), moves, np.arange(n) % 4)) < 1e-30
 
 
-def test_degrees_of_freedom_of_a_sum_lie_between_the_least_and_all():
-    assert satterthwaite([1.0, 0.0], [9, 0]) == 9
-    assert satterthwaite([1.0, 1.0], [9, 9]) == pytest.approx(18)
-    assert 4 < satterthwaite([0.1, 1.0], [9, 4]) < 13
+def test_the_variance_of_fits_bounds_the_covariance_of_folds(rows):
+    rng, fold = np.random.default_rng(1), np.arange(n) % 4
+    at_labels, at_others = rng.normal(size=(n, 4)), rng.normal(size=4)
+    sizes, c = np.bincount(fold) / n, np.zeros((4, 4))
+    for k, j in permutations(range(4), 2):
+        c[k, j] = sizes[k] * (at_labels[fold == k, j].mean() - at_others[j])
+    found = fits_variance(*moving(rows, at_labels, at_others, fold))
+    assert_allclose(found, np.square(c).sum())
+    assert found >= np.sum(c * c.T)
+
+
+def test_squares_are_unbiased_where_labels_count_differently():
+    """Distances are linear in labels, so each label's share of their squares can be added up."""
+    stands_for = np.array([1.0, 2.0, 3.0, 5.0, 20.0, 1.0, 4.0, 9.0])
+    zeros = np.zeros(8)
+    for stratum in (None, np.array([0, 0, 0, 1, 1, 1, 1, 1])):
+        sample = LabeledSample(zeros, zeros, stands_for, np.ones(8), np.zeros(8, int), stratum)
+        expected = sum(np.square(centred(sample, one)) for one in np.eye(8))
+        assert_allclose(expected, 1)

@@ -14,7 +14,7 @@ from twinviews.estimates.coefficients import (
 )
 from twinviews.estimates.difference_estimator import MeanEstimate
 from twinviews.estimates.imputed_values import Grid, share_below
-from twinviews.estimates.interval_ends import mean_ends, share_ends
+from twinviews.estimates.interval_ends import mean_ends, share_ends, skewed_critical_value
 from twinviews.estimates.power_tuning import tuned_power
 from twinviews.estimates.quantile_interval import quantile_and_ends, thresholds
 from twinviews.estimates.small_groups import compare_groups, drawn_to_all, pooled_variance
@@ -24,6 +24,23 @@ from twinviews.estimates.unlabeled_sample import UnlabeledSample
 @pytest.fixture
 def rng():
     return np.random.default_rng(3)
+
+
+@pytest.mark.parametrize("z", [-2.1, 1.7])
+@pytest.mark.parametrize("skewness", [-1.2, -0.1, 0.4])
+def test_the_skewed_critical_value_inverts_halls_cubic(z, skewness):
+    T = skewed_critical_value(z, skewness)
+    cubic = T + skewness * T**2 / 3 + skewness**2 * T**3 / 27 + skewness / 6
+    assert cubic == pytest.approx(z)
+    assert skewed_critical_value(z, 1e-9) == z
+
+
+def test_an_interval_of_skewed_labels_reaches_farther_to_the_side_of_the_tail():
+    low, high = mean_ends(0.0, 1.0, 30, 0.95)
+    skewed = mean_ends(0.0, 1.0, 30, 0.95, 0.5)
+    assert skewed[0] == low
+    assert skewed[1] > 1.3 * high
+    assert_allclose(skewed, [-end for end in mean_ends(0.0, 1.0, 30, 0.95, -0.5)[::-1]])
 
 
 def test_a_grid_keeps_weights_and_means_of_each_group(rng):
@@ -140,8 +157,32 @@ def products(Z, y, f, power, n=50):
     others = Z[n:]
     return estimated_products(
         Z[:n], y[:n], f[:n], np.full(n, len(others) / n), np.ones(n), others.T @ others,
-        others.T @ f[n:], power,
+        others.T @ f[n:], power, others.T @ others,
     )  # fmt: skip
+
+
+def test_a_constant_alone_has_the_mean_of_labels_and_nearly_its_variance(regression):
+    _, y, _ = regression
+    ones, zeros = np.ones((len(y), 1)), np.zeros(len(y))
+    found = linear_coefficients(products(ones, y, zeros, 0.0), ones.T @ ones)
+    assert_allclose(found.beta, y[:50].mean())
+    of_mean = (1 - 50 / len(y)) * y[:50].var(ddof=1) / 50
+    assert of_mean < found.variance[0, 0] < 1.03 * of_mean  # HC3 is a little larger than HC2
+
+
+def test_rows_unlike_all_labels_make_a_coefficient_less_certain(regression):
+    """Few rows decide it, which no label is like."""
+    Z, y, f = regression
+    far = Z.copy()
+    far[-3:, 1] += 200
+    plain, uncertain = (
+        np.sqrt(linear_coefficients(products(one, y, f, 0.0), one.T @ one).variance[1, 1])
+        for one in (Z, far)
+    )
+    error = np.sqrt(np.mean(np.square(y - Z @ np.linalg.lstsq(Z, y, rcond=None)[0])))
+    by_those_rows = error / np.linalg.norm(far[:, 1] - far[:, 1].mean())
+    assert uncertain > 3 * by_those_rows
+    assert uncertain == pytest.approx(plain, rel=0.35)  # labels tell the slope, and not those rows
 
 
 def test_perfect_predictions_give_the_regression_of_all_rows(regression):

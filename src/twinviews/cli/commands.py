@@ -15,6 +15,11 @@ from twinviews.cli.errors import plain_errors, say
 
 KINDS = ("number", "category", "date", "boolean", "skip")
 _FILE = click.Path(dir_okay=False, path_type=Path)
+_CLUSTER = click.option(
+    "--cluster",
+    metavar="COLUMN",
+    help="Rows with the same value depend on each other, such as those of one patient.",
+)
 _TASK = click.Choice(["regression", "classification"])
 _FIT_TASK = click.Choice(["regression", "classification", "ordinal", "count"])
 _DEMO = Path("twinviews-demo")
@@ -135,6 +140,7 @@ Examples:
     metavar="COLUMN",
     help="With what probability a labeled row was given a label: a number above 0, at most 1.",
 )
+@_CLUSTER
 @click.option(
     "--class-weight",
     metavar="balanced | CLASS=COST,...",
@@ -302,6 +308,7 @@ Examples:
     metavar="COLUMN",
     help="With what probability a labeled row was given a label: a number above 0, at most 1.",
 )
+@_CLUSTER
 @click.option(
     "--labels",
     type=_FILE,

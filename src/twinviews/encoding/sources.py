@@ -64,7 +64,8 @@ def open_fit_source(
     first = _opened(source, options, often=True)
     others = [open_like(first, other, options, wanted.targets) for other in unlabeled]
     table, selection = open_table(first, wanted)
-    inputs = replace(wanted, columns=selection.columns, targets=(), weight=None, label_probability=None)
+    no_labels: dict[str, Any] = {"targets": (), "weight": None, "label_probability": None}
+    inputs = replace(wanted, columns=selection.columns, cluster=None, **no_labels)
     tables = (table, *(open_table(other, inputs)[0] for other in others))
     given = _given_kinds(options, selection.columns) | dict(kinds or {})
     if_needed = encode is None and isinstance(first, Reading) and not first.own_types

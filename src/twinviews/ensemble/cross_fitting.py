@@ -30,12 +30,15 @@ class CrossFit(NamedTuple):
     held_out: np.ndarray  # (J, m, t) predictions of rows by the fit without their fold
 
 
-def folds_of(Y: np.ndarray, *, classes: bool) -> np.ndarray:
+def folds_of(Y: np.ndarray, *, classes: bool, cluster: np.ndarray | None = None) -> np.ndarray:
     """(m,) fold of each row, of equal size, also within classes; ten for few numbers, else five.
 
     Of very few labels each is a fold. The order of the rows depends on their values and not on their
-    labels, so assigning them in turn is as good as assigning them at random.
+    labels, so assigning them in turn is as good as assigning them at random. Rows of a ``cluster``
+    (m,) are in one fold.
     """
+    if cluster is not None:
+        return _folds_of_clusters(class_codes(Y) if classes else None, cluster)
     m = len(Y)
     if m < _VERY_FEW:
         return np.arange(m)
@@ -45,6 +48,26 @@ def folds_of(Y: np.ndarray, *, classes: bool) -> np.ndarray:
     fold = np.empty(m, int)
     fold[order] = np.arange(m) % _FOLDS
     return fold
+
+
+def _folds_of_clusters(codes: np.ndarray | None, cluster: np.ndarray) -> np.ndarray:
+    """(m,) each cluster, the largest first, where it makes labels, or those of classes, most even."""
+    units = np.unique(cluster, return_inverse=True)[1]
+    codes = np.zeros(len(units), int) if codes is None else codes
+    n_units = int(units.max()) + 1
+    counts = np.zeros((n_units, int(codes.max()) + 1))
+    np.add.at(counts, (units, codes), 1)
+    if n_units < _VERY_FEW:
+        return np.asarray(units)
+    few = counts.shape[1] == 1 and n_units < _FEW
+    in_fold = np.zeros((_FOLDS_OF_FEW if few else _FOLDS, counts.shape[1]))
+    fold = np.empty(n_units, int)
+    for unit in np.argsort(-counts.sum(axis=1), kind="stable"):
+        # Of the sum of squares over folds, what depends on the fold; then the fold of fewest rows.
+        uneven = in_fold @ (counts[unit] / counts.sum(axis=0))
+        fold[unit] = np.lexsort((in_fold.sum(axis=1), np.round(uneven, 9)))[0]
+        in_fold[fold[unit]] += counts[unit]
+    return np.asarray(fold[units])
 
 
 def cross_fit(

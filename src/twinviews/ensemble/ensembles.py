@@ -232,7 +232,10 @@ def _without_outlying(
     most_rounds: int,
 ) -> RegressionEnsemble:
     """Members fitted and weighted, without labels that are slips."""
-    y, judging = labeled.Y[:, 0], Judging(folds_of(labeled.Y, classes=False), choosing)
+    y, judging = (
+        labeled.Y[:, 0],
+        Judging(folds_of(labeled.Y, classes=False, cluster=labeled.cluster), choosing),
+    )
     nothing, X = np.zeros(len(y), bool), _dense_rows(labeled, context)
     found, left_out = _weighted(labeled, specs, context, judging, nothing, n_threads, progress), nothing
     for _ in range(most_rounds):
@@ -318,7 +321,7 @@ def _of_classes(
     n_threads: int,
     progress: bool,
 ) -> ClassificationEnsemble:
-    judging = Judging(folds_of(labeled.Y, classes=True), choosing)
+    judging = Judging(folds_of(labeled.Y, classes=True, cluster=labeled.cluster), choosing)
     fold_of = judging.fold_of
     bounds = (-SUREST, SUREST)
     everything = np.ones(len(fold_of), bool)

@@ -41,6 +41,7 @@ class Labeled(NamedTuple):
     weight: np.ndarray  # (m,) sums to one
     source: ScaledRows | None = None  # where X was taken from; None: it is all there is
     chosen: np.ndarray | None = None  # (m,) which rows of the source; None: all
+    cluster: np.ndarray | None = None  # (m,) rows of one depend on each other; None: no two do
 
     @property
     def origin(self) -> ScaledRows:
@@ -49,7 +50,9 @@ class Labeled(NamedTuple):
     def take(self, rows: np.ndarray) -> Labeled:
         weight = self.weight[rows]
         chosen = rows if self.chosen is None else self.chosen[rows]
-        return Labeled(self.X[rows], self.Y[rows], weight / weight.sum(), self.origin, chosen)
+        cluster = None if self.cluster is None else self.cluster[rows]
+        weight = weight / weight.sum()
+        return Labeled(self.X[rows], self.Y[rows], weight, self.origin, chosen, cluster)
 
     def on(self, scale: Any) -> Labeled:
         """All rows on another scale; one that makes other columns of them leaves these alone."""

@@ -16,7 +16,7 @@ from twinviews.estimates.coefficients import (
     linear_coefficients,
     logistic_coefficients,
     logistic_curvature,
-    products_by_fold_variance,
+    products_of_fits_variance,
 )
 from twinviews.estimates.cross_predictions import CrossPredictions
 from twinviews.estimates.interval_ends import mean_ends
@@ -52,11 +52,13 @@ def coefficient_estimates(
     a = labels.stands_for * (totals.weight / v.sum())
     products_of_others, moments, variance = _of_others(predictions, totals, labels, Z, place)
     power = tuned_power(y, labels.own[:, place], v)
+    squares = moments * (totals.squares / totals.weight if totals.weight > 0 else 1.0)
 
     def products(power: float) -> Products:
-        return estimated_products(
-            Z, y, labels.own[:, place], a, labels.weight, moments, products_of_others, power, variance
-        )
+        own = labels.own[:, place]
+        sums = (moments, products_of_others)
+        how = (power, squares, variance, labels.cluster)
+        return estimated_products(Z, y, own, a, labels.weight, *sums, *how)
 
     def solved(some: Products) -> Coefficients:
         if not classes:
@@ -69,7 +71,7 @@ def coefficient_estimates(
     kind = f"logistic (of {predictions.model.classes_[1]})" if classes else "linear"
     told_rows = []
     for j, name in enumerate(names):
-        best = powered if powered.variance[j, j] < alone.variance[j, j] else alone
+        best = powered if _length(powered, j) < _length(alone, j) else alone
         about = AboutRows(
             target, f"coefficient of {name} in a {kind} regression", {}, totals.n_rows + len(y), len(y)
         )
@@ -86,8 +88,14 @@ def coefficient_estimates(
 
 
 def _interval(found: Coefficients, j: int, coverage: float) -> ValueAndEnds:
-    value, variance = float(found.beta[j]), float(found.variance[j, j])
-    return ValueAndEnds(value, *mean_ends(value, variance, float(found.degrees[j]), coverage))
+    value, skewness = float(found.beta[j]), float(found.skewness[j])
+    ends = mean_ends(value, found.variance[j, j], float(found.degrees[j]), coverage, skewness)
+    return ValueAndEnds(value, *ends)
+
+
+def _length(found: Coefficients, j: int) -> float:
+    interval = _interval(found, j, 0.95)
+    return interval.high - interval.low
 
 
 def _of_others(
@@ -107,14 +115,14 @@ def _of_others(
     moved = predictions.without_folds(sample.rows)[:, :, place]
     moved = moved - predictions.shipped(sample.rows)[:, [place]]
     scale = totals.weight / float(sample.weight.sum())
-    by_fold = products + scale * (moved.T @ sample.sums)
+    moved_sums = scale * (moved.T @ sample.sums)
     at_labels = labels.by_fold[:, :, place] - labels.shipped[:, [place]]
     v = labels.stands_for * labels.weight
-    variance = products_by_fold_variance(Z, v, labels.fold, at_labels, by_fold, totals.moments)
+    variance = products_of_fits_variance(Z, v, labels.fold, at_labels, moved_sums, totals.moments)
     if sample.share < 1:
         terms = sample.sums * (moved @ labels.fold_shares)[:, None]
         variance = variance + len(terms) * np.cov(terms.T) * scale**2 * (1 - sample.share)
-    return labels.fold_shares @ by_fold, totals.moments, variance
+    return products + labels.fold_shares @ moved_sums, totals.moments, variance
 
 
 @dataclass(frozen=True)

@@ -14,19 +14,24 @@ error is that of the total of the residuals r, whose variance is (Horvitz and Th
 
 .. math:: W^2 V = \sum_i a_i (1 + a_i) w_i^2 (r_i - \bar r)^2 .
 
-For a random sample of n out of N rows this is :math:`(1 - n/N) S_r^2 / n`. With :math:`\lambda = 0` it
-is the mean of the labels alone. For the population that the rows were drawn from,
-:math:`S_y^2 \sum w^2 / W^2` is added.
+Where rows of a cluster depend on each other, :math:`\sqrt{a_i (1 + a_i)} w_i (r_i - \bar r)` are summed
+over each before they are squared. For a random sample of n out of N rows V is
+:math:`(1 - n/N) S_r^2 / n`. :math:`\lambda = 0` is the mean of the labels alone. For the population
+that the rows were drawn from, :math:`S_y^2 \sum w^2 / W^2` is added.
 
-V holds for given fits. Fits depend on labels, too: without the labels of fold k, predictions move by
-different amounts at labeled rows and at others, and what does not cancel is the jackknife's variance
-of :math:`\bar f_U^{-k} - \bar f_L^{-k}`, which is added. In trials, intervals without it were too
-narrow.
+The mean :math:`\bar r` follows each label: with shares :math:`h_i = a_i w_i / \sum a w`, a square is
+expected to be :math:`1 - 2 h_i + \sum h^2` of the variance, and is divided by that.
+
+V holds for given fits. With the share :math:`p_k` of fold k, the error is the sum of
+:math:`p_k e_k`, where :math:`e_k` is that of the labels of fold k and of the fit without them. Two
+folds have related errors in so far as the labels of each move the fit that predicts the other: by
+:math:`c_{kj}`, what leaving fold j out moves the mean at the labels of fold k, less at rows without a
+label. The covariances sum to :math:`\sum_{j \ne k} p_j p_k c_{kj} c_{jk}`, which is at most
+:math:`\sum p_k^2 c_{kj}^2` (Cauchy and Schwarz). That is added.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -43,6 +48,7 @@ class LabeledSample(NamedTuple):
     stratum: np.ndarray | None = None  # (n,) codes: labels were given at random within each
     # (n, folds) predictions by the fits without each fold, less those of the fit on all labels.
     moved: np.ndarray | None = None
+    cluster: np.ndarray | None = None  # (n,) codes: rows of one depend on each other
 
     def take(self, some: np.ndarray) -> LabeledSample:
         return LabeledSample(
@@ -53,6 +59,7 @@ class LabeledSample(NamedTuple):
             self.fold[some],
             None if self.stratum is None else self.stratum[some],
             None if self.moved is None else self.moved[some],
+            None if self.cluster is None else self.cluster[some],
         )
 
     def standing_for(self, weight: float) -> LabeledSample:
@@ -66,9 +73,21 @@ class LabeledSample(NamedTuple):
         return self.stands_for * (1 + self.stands_for) * np.square(self.weight)
 
     @property
+    def unit(self) -> np.ndarray:
+        """(n,) codes 0, 1, ... of what is independent: rows, or clusters of them."""
+        if self.cluster is None:
+            return np.arange(len(self.y))
+        return np.unique(self.cluster, return_inverse=True)[1]
+
+    @property
+    def unit_factor(self) -> np.ndarray:
+        """(units,) what the squares of the units' residuals are multiplied by."""
+        return np.square(np.bincount(self.unit, np.sqrt(self.factor)))
+
+    @property
     def n_effective(self) -> float:
-        """Labels of equal factor that tell as much about a variance."""
-        factor = self.factor
+        """Labels, or clusters, of equal factor that tell as much about a variance."""
+        factor = self.unit_factor
         total = float(np.square(factor).sum())
         return float(factor.sum() ** 2 / total) if total > 0 else float(len(factor))
 
@@ -80,8 +99,8 @@ class UnlabeledRows(NamedTuple):
     squares: float  # sum of squared weights
     mean: float  # of the fits without a fold, averaged over the folds
     variance: float = 0.0  # of that mean, where it is known for a sample of the rows only
-    # (folds,) the mean by the fit without each fold.
-    fold_means: np.ndarray | None = None
+    # (folds,) the mean by the fit without each fold, less that by the fit on all labels.
+    moved: np.ndarray | None = None
 
 
 class MeanEstimate(NamedTuple):
@@ -89,6 +108,12 @@ class MeanEstimate(NamedTuple):
     variance: float
     degrees: float  # of freedom, of the variance
     weight: float  # of all rows: the total is the mean times this
+    third: float = 0.0  # the third moment of the error
+
+    @property
+    def skewness(self) -> float:
+        """Of the error."""
+        return self.third / self.variance**1.5 if self.variance > 0 else 0.0
 
 
 def difference_estimate(
@@ -111,46 +136,35 @@ def difference_estimate(
     correction = float(v @ residual) / others.weight if others.weight > 0 else 0.0
     of_others = power * others.mean + correction
     value = (float(labeled.weight @ labeled.y) + others.weight * of_others) / total
-    spread = labeled.factor @ np.square(centred(labeled, residual))
+    scores = unit_scores(labeled, residual)
+    spread = np.square(scores).sum()
     if is_share:
         spread = with_added_errors(float(spread), labeled)
-    fits, n_folds = fits_variance(labeled, others)
-    of_fits = (power * others.weight) ** 2 * fits
-    degrees = satterthwaite([float(spread), of_fits], [labeled.n_effective - 1, n_folds - 1])
-    variance = float(spread) + of_fits + (power * others.weight) ** 2 * others.variance
+    of_others = fits_variance(labeled, others) + others.variance
+    degrees = max(labeled.n_effective - 1, 0.0)
+    variance = float(spread) + (power * others.weight) ** 2 * of_others
     variance /= total**2
     if population:
         squares = float(np.square(labeled.weight).sum()) + others.squares
         variance += population_variance(labeled, is_share=is_share) * squares / total**2
-    return MeanEstimate(value, variance, degrees, total)
+    return MeanEstimate(value, variance, degrees, total, float(np.power(scores, 3).sum()) / total**3)
 
 
-def satterthwaite(variances: Sequence[float], degrees: Sequence[float]) -> float:
-    """Degrees of freedom of a sum of independent variances."""
-    used = [(one, of) for one, of in zip(variances, degrees, strict=True) if one > 0]
-    if not used or min(of for _, of in used) <= 0:
-        return max(degrees[0], 0.0) if len(used) <= 1 else 0.0
-    return sum(one for one, _ in used) ** 2 / sum(one**2 / of for one, of in used)
-
-
-def fits_variance(labeled: LabeledSample, others: UnlabeledRows) -> tuple[float, int]:
-    """The jackknife's variance, over folds, of what predictions move by at other rows and at labels.
-
-    The number of folds comes with it.
-    """
-    if labeled.moved is None or others.fold_means is None:
-        return 0.0, 0
+def fits_variance(labeled: LabeledSample, others: UnlabeledRows) -> float:
+    """What fits that depend on the labels add to the variance of the mean, at the most."""
+    if labeled.moved is None or others.moved is None:
+        return 0.0
     v = labeled.stands_for * labeled.weight
-    effects = []
-    for fold in np.unique(labeled.fold):
-        outside = labeled.fold != fold
-        if v[outside].any():
-            at_labels = float(v[outside] @ labeled.moved[outside, fold]) / float(v[outside].sum())
-            effects.append(others.fold_means[fold] - at_labels)
-    K = len(effects)
-    if K < 2:
-        return 0.0, K
-    return (K - 1) / K * float(np.square(effects - np.mean(effects)).sum()), K
+    K = len(others.moved)
+    of_fold = np.bincount(labeled.fold, v, K)
+    if not of_fold.any():
+        return 0.0
+    sums = np.zeros((K, K))
+    np.add.at(sums, labeled.fold, v[:, None] * labeled.moved)
+    # p_k c_kj
+    effects = (sums - np.outer(of_fold, others.moved)) / of_fold.sum()
+    np.fill_diagonal(effects, 0.0)
+    return float(np.square(effects).sum())
 
 
 # Labels of either kind that are added where a variance of 0 and 1 is estimated.
@@ -163,9 +177,9 @@ def with_added_errors(spread: float, labeled: LabeledSample) -> float:
     Labels that are all alike, or all predicted well, do not imply that no row differs (as Agresti and
     Coull 1998, who add two).
     """
-    n = len(labeled.y)
-    p = added_share(labeled)
-    added = _ADDED * (np.square(1 - p) + np.square(p)) * float(labeled.factor.mean())
+    factor, p = labeled.unit_factor, added_share(labeled)
+    n = len(factor)
+    added = _ADDED * (np.square(1 - p) + np.square(p)) * float(factor.mean())
     return (spread + added) * n / (n + 2 * _ADDED)
 
 
@@ -183,8 +197,14 @@ def share_variance(share: float, labeled: LabeledSample) -> float:
     return p * (1 - p)
 
 
+def unit_scores(labeled: LabeledSample, residual: np.ndarray) -> np.ndarray:
+    """(units,) what each label, or cluster of them, adds to the error."""
+    scores = np.sqrt(labeled.factor) * centred(labeled, residual)
+    return scores if labeled.cluster is None else np.bincount(labeled.unit, scores)
+
+
 def centred(labeled: LabeledSample, residual: np.ndarray) -> np.ndarray:
-    """(n,) distances from the mean of the stratum, made larger by what fitting that mean takes off."""
+    """(n,) distances from the mean of the stratum, made larger by what that mean takes off."""
     if labeled.stratum is None:
         codes, n_strata = np.zeros(len(residual), int), 1
     else:
@@ -193,12 +213,19 @@ def centred(labeled: LabeledSample, residual: np.ndarray) -> np.ndarray:
     v = v if v.any() else labeled.weight
     share = np.bincount(codes, v, n_strata)
     means = np.bincount(codes, v * residual, n_strata) / np.where(share > 0, share, 1)
-    n = np.bincount(codes, v > 0, n_strata)
-    # The only label of a stratum tells nothing of its spread: the distance from all labels does.
+    unit = labeled.unit
+    own = np.flatnonzero(v > 0)
+    n = np.bincount(np.unique(np.column_stack([codes, unit])[own], axis=0)[:, 0], minlength=n_strata)
+    # The only one of a stratum tells nothing of its spread: the distance from all labels does.
     alone = n <= 1
     means[alone] = float(v @ residual) / float(v.sum())
-    larger = np.sqrt(np.where(alone, 1.0, n / np.maximum(n - 1, 1)))
-    return np.asarray((residual - means[codes]) * larger[codes])
+    h = np.where(alone[codes], 0.0, v / np.where(share > 0, share, 1)[codes])
+    # Of a cluster, or its part in a stratum, all labels together.
+    joint = np.unique(codes * (int(unit.max()) + 1) + unit, return_inverse=True)[1]
+    of_unit = np.bincount(joint, h)
+    squares = np.bincount(codes, h * of_unit[joint], n_strata)
+    kept = 1 - 2 * of_unit[joint] + squares[codes]
+    return np.asarray((residual - means[codes]) / np.sqrt(kept))
 
 
 def population_variance(labeled: LabeledSample, *, is_share: bool = False) -> float:

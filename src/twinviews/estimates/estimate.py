@@ -47,6 +47,7 @@ def estimate(
     weight: str | None = None,
     label_probability: str | None = None,
     strata: str | None = None,
+    cluster: Any = None,
     assume_random: bool = False,
     reading: Any = None,
 ) -> Estimates:
@@ -94,6 +95,10 @@ def estimate(
         count as in the fit.
     strata : str, optional
         Column within whose values rows were chosen at random for a label.
+    cluster : str, optional
+        Column with the same value in rows that depend on each other, such as those of one patient;
+        of rows in an array, the values. Clusters are then what labels are a random sample of. The
+        model must have been fitted with the same clusters.
     assume_random : bool, default=False
         Take labels for a random sample even if they do not look like one.
     reading : twinviews.reading.ReadingOptions, optional
@@ -132,12 +137,17 @@ def estimate(
         )
     if what == "total" and population:
         raise ValueError("A total is of the rows given: population=True has no number of rows.")
+    if cluster is not None and population:
+        raise ValueError(
+            "population=True speaks of rows drawn one by one, and cluster says that they depend on "
+            "each other. Leave one of them out."
+        )
     if what == "coefficients" and (names or population):
         raise ValueError("Coefficients are of all rows given. Leave by and population out.")
     n_targets = 1 if is_classifier(model) else len(model._ensembles)
     targets = names_of_targets(model, target, n_targets)
     regressors = tuple(columns or ())
-    beside = RowColumns(tuple(names), regressors, weight, label_probability, strata)
+    beside = RowColumns(tuple(names), regressors, weight, label_probability, strata, cluster)
     tables = open_rows(model, rows, y, targets, beside, reading)
     found: list[ToldEstimate] = []
     notes: list[str] = []

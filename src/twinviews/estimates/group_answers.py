@@ -56,7 +56,7 @@ class MeanAnswer(NamedTuple):
 
     def _ends(self, found: MeanEstimate, coverage: float) -> tuple[float, float]:
         if not self.is_share:
-            return mean_ends(found.value, found.variance, found.degrees, coverage)
+            return told_ends(found, coverage)
         if found.variance <= 0:
             return found.value, found.value
         if self.is_shrunk or not np.isfinite(found.variance):
@@ -76,6 +76,17 @@ class MeanAnswer(NamedTuple):
         return labels_worth(self.powered.variance, self.sample, self.others, **how)
 
 
+def told_ends(found: MeanEstimate, coverage: float) -> tuple[float, float]:
+    """Of a mean of numbers, or a difference."""
+    return mean_ends(found.value, found.variance, found.degrees, coverage, found.skewness)
+
+
+def length(found: MeanEstimate) -> float:
+    """Of the interval, which is the same wherever the estimate is."""
+    low, high = mean_ends(0.0, found.variance, found.degrees, 0.95, found.skewness)
+    return high - low
+
+
 class Options(NamedTuple):
     population: bool = False
 
@@ -90,7 +101,7 @@ def overall_answer(
     power = tuned_power(sample.y, sample.predicted, sample.stands_for * sample.weight)
     alone = difference_estimate(sample, others, 0.0, **how)
     powered = difference_estimate(sample, others, power, **how)
-    if powered.variance >= alone.variance:
+    if length(powered) >= length(alone):
         powered, power = alone, 0.0
     return MeanAnswer(
         sample, others, powered, alone, power, quantity.is_share, population=options.population
@@ -119,16 +130,20 @@ def group_answers(
         shares = some.fold_shares if len(own) >= FEW_LABELS else labels.fold_shares
         others = unlabeled_rows(rows, quantity, shares)
         of_group = labeled_sample(some, quantity).standing_for(others.weight)
-        few = len(own) < FEW_LABELS
+        # How clusters differ between groups is not known, so that nothing is pooled.
+        few = len(own) < FEW_LABELS and labels.cluster is None
         make = _shrunk if few else _pooled
         powered, alone = (
             make(of_group, others, one, compared[one], options, is_share=quantity.is_share)
             for one in (power, 0.0)
         )
         counts = power
-        if not few and powered.variance >= alone.variance:
+        if not few and length(powered) >= length(alone):
             powered, counts = alone, 0.0
-        if few and len(own) < 2:
+        if labels.cluster is not None and len(np.unique(some.cluster)) < 2:
+            unknown = MeanEstimate(powered.value, np.inf, 0.0, powered.weight)
+            powered, alone = unknown, unknown._replace(value=np.nan)
+        elif few and len(own) < 2:
             alone = MeanEstimate(np.nan, np.inf, 0.0, alone.weight)
         elif few:
             how = {"population": options.population, "is_share": quantity.is_share}
@@ -160,7 +175,7 @@ def _pooled(
     """By the labels of the group, with a variance that all groups tell of."""
     found = difference_estimate(sample, others, power, population=options.population, is_share=is_share)
     factor = float(sample.factor.sum())
-    if is_share or factor <= 0:
+    if is_share or factor <= 0 or sample.cluster is not None:
         return found
     residual = sample.y - power * sample.predicted
     own = float(sample.factor @ np.square(centred(sample, residual))) / factor
@@ -202,4 +217,5 @@ def difference(one: MeanEstimate, other: MeanEstimate) -> MeanEstimate:
     variance = one.variance + other.variance
     spread = sum(each.variance**2 / each.degrees for each in (one, other) if each.degrees > 0)
     degrees = variance**2 / spread if spread > 0 else min(one.degrees, other.degrees)
-    return MeanEstimate(one.value - other.value, variance, degrees, 1.0)
+    third = one.third - other.third
+    return MeanEstimate(one.value - other.value, variance, degrees, 1.0, third)

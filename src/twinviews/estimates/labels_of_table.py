@@ -12,6 +12,7 @@ from twinviews.estimates.label_weights import label_weights
 from twinviews.estimates.quantity import PredictedLabels
 from twinviews.estimates.table_pass import LabeledPart, TableTotals
 from twinviews.estimates.target_question import LEAST_LABELS
+from twinviews.passes.clusters import check_clusters
 from twinviews.passes.targets import read_numbers
 
 
@@ -50,18 +51,39 @@ def labels_found_again(
     importance = None if problem.importance is None else problem.importance[place]
     weights = label_weights(model, found, importance, assume_random=assume_random)
     by_fold, shipped = predictions.at_labeled()
+    fold = predictions.fold_of[place]
+    cluster = None if labeled.cluster is None else _clusters_of(labeled.cluster, fold)
     return (
         PredictedLabels(
             y,
             by_fold[place],
             shipped[place],
-            predictions.fold_of[place],
+            fold,
             weights.stands_for,
             labeled.weight,
             weights.stratum,
+            cluster,
         ),
         weights.note,
     )
+
+
+def _clusters_of(cluster: np.ndarray, fold: np.ndarray) -> np.ndarray:
+    """(n,) codes of clusters; an error if the folds of the fit cut some apart."""
+    check_clusters(cluster)
+    _, first, codes = np.unique(cluster, return_index=True, return_inverse=True)
+    if len(first) < LEAST_LABELS:
+        raise ValueError(
+            f"The labels are of {len(first)} clusters, and an interval needs at least {LEAST_LABELS}."
+        )
+    cut = len(np.unique(codes[fold != fold[first][codes]]))
+    if cut:
+        raise ValueError(
+            f"{cut:,} of {len(first):,} clusters are in several folds of the fit, which has predicted "
+            f"their labels with others of the same cluster. Give the cluster to the fit, too: "
+            f"fit(..., cluster=...) or fit_table(..., cluster=...)."
+        )
+    return np.asarray(codes)
 
 
 def _numbers(predictions: CrossPredictions, labeled: LabeledPart, place: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from twinviews.estimates.table_pass import RowsAndColumns
+from twinviews.passes.clusters import cluster_hashes
 from twinviews.passes.targets import as_array
 from twinviews.tables import ArrayTable, Block, Table, Wanted
 from twinviews.tables.engines import engine_of, is_table, missing_engine, open_table
@@ -25,6 +26,7 @@ class RowColumns:
     weight: str | None = None
     label_probability: str | None = None
     strata: str | None = None
+    cluster: Any = None  # a column, or values for rows of an array
 
 
 def names_of_targets(model: Any, target: str | Sequence[str] | None, n_targets: int) -> list[str]:
@@ -59,6 +61,8 @@ def open_rows(
         if is_table(rows):
             raise ValueError("y goes with rows in memory. Of a table, name the column: target=...")
         rows = _with_labels(as_arrow(rows), y, targets)
+    if columns.cluster is not None and not isinstance(columns.cluster, str):
+        raise ValueError("cluster has values, and these rows have columns. Name the column.")
     source = read_like_the_fit(rows, getattr(model, "about_", {}), reading)
     inputs = [*model._input_names(), *columns.by, *columns.regressors]
     return [
@@ -70,6 +74,7 @@ def open_rows(
                 columns.weight,
                 columns.label_probability,
                 columns.strata,
+                columns.cluster,
                 n_threads=model.n_threads,
                 progress=model.progress,
             ),
@@ -117,11 +122,19 @@ def _open_arrays(model: Any, rows: Any, y: Any, n_targets: int, columns: RowColu
                 f"data frame."
             )
     X = model._prepared(rows)
+    if isinstance(columns.cluster, str):
+        raise ValueError(
+            f"cluster={columns.cluster!r} names a column, and an array has none. Give the values."
+        )
+    cluster = None if columns.cluster is None else cluster_hashes(columns.cluster, X.shape[0])
     labels = _labels(y, X.shape[0], n_targets)
     beside = _columns_of(rows, [*columns.by, *columns.regressors])
     options = {"n_threads": model.n_threads, "progress": model.progress}
     return [
-        ArrayTable(Block(RowsAndColumns(X, dict(beside)), labels[:, [place]], None), **options)
+        ArrayTable(
+            Block(RowsAndColumns(X, dict(beside)), labels[:, [place]], None, cluster=cluster),
+            **options,
+        )
         for place in range(n_targets)
     ]
 

@@ -23,6 +23,7 @@ class PredictedLabels:
     stands_for: np.ndarray  # (n,)
     weight: np.ndarray  # (n,)
     stratum: np.ndarray | None
+    cluster: np.ndarray | None = None  # (n,) codes
 
     def take(self, some: np.ndarray) -> PredictedLabels:
         return PredictedLabels(
@@ -33,6 +34,7 @@ class PredictedLabels:
             self.stands_for[some],
             self.weight[some],
             None if self.stratum is None else self.stratum[some],
+            None if self.cluster is None else self.cluster[some],
         )
 
     @property
@@ -132,6 +134,7 @@ def labeled_sample(labels: PredictedLabels, quantity: Quantity) -> LabeledSample
         labels.fold,
         labels.stratum,
         by_fold - quantity.at_shipped(labels.shipped)[:, None],
+        labels.cluster,
     )
 
 
@@ -151,9 +154,7 @@ def unlabeled_rows(rows: SampledRows, quantity: Quantity, fold_shares: np.ndarra
     difference, variance = totals.sample.mean_and_variance(moved @ fold_shares)
     shipped = quantity.mean(totals)
     share = totals.sample.weight / totals.sample.weight.sum()
-    return UnlabeledRows(
-        totals.weight, totals.squares, shipped + difference, variance, shipped + share @ moved
-    )
+    return UnlabeledRows(totals.weight, totals.squares, shipped + difference, variance, share @ moved)
 
 
 def all_unlabeled_rows(
@@ -173,5 +174,5 @@ def all_unlabeled_rows(
         sum(part.squares for part in parts),
         float(share @ [part.mean for part in parts]),
         float(np.square(share) @ [part.variance for part in parts]),
-        share @ np.array([part.fold_means for part in parts]),
+        share @ np.array([part.moved for part in parts]),
     )

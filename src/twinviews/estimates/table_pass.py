@@ -74,6 +74,7 @@ class LabeledPart:
     probability: np.ndarray | None
     stratum: np.ndarray | None
     columns: np.ndarray | None  # (n, p) with a constant first
+    cluster: np.ndarray | None = None  # (n,) hashes
 
     def merge(self, other: Self) -> Self:
         def both(one: np.ndarray | None, two: np.ndarray | None) -> np.ndarray | None:
@@ -87,6 +88,7 @@ class LabeledPart:
             both(self.probability, other.probability),
             both(self.stratum, other.stratum),
             both(self.columns, other.columns),
+            both(self.cluster, other.cluster),
         )
 
 
@@ -144,6 +146,7 @@ class SummariseRows:
             None if block.probability is None else block.probability[known],
             None if block.stratum is None else block.stratum[known],
             None if Z is None else Z[known],
+            None if block.cluster is None else block.cluster[known],
         )
         free = np.flatnonzero(unknown)
         found = self._totals(

@@ -16,9 +16,9 @@ from twinviews.estimates.group_answers import (
     difference,
     group_answers,
     overall_answer,
+    told_ends,
 )
 from twinviews.estimates.imputed_values import Grid
-from twinviews.estimates.interval_ends import mean_ends
 from twinviews.estimates.quantile_interval import has_ties, quantile_and_ends, thresholds
 from twinviews.estimates.quantity import (
     ClassShare,
@@ -154,6 +154,7 @@ class TargetQuestion:
                 f"versus={versus!r} is no value of {self.by[0]}; there are {', '.join(names[:10])}."
             )
         reference = answers[names.index(versus)]
+        self._refuse_clusters_in_several_groups(versus)
         found = []
         for group, answer in zip(self.groups, answers, strict=True):
             if group[0] == versus:
@@ -173,6 +174,17 @@ class TargetQuestion:
                 )
             )
         return found
+
+    def _refuse_clusters_in_several_groups(self, versus: str) -> None:
+        if self.labels.cluster is None:
+            return
+        pairs = np.unique(np.column_stack([self.labels.cluster, self.group_of]), axis=0)
+        several = len(pairs) - len(np.unique(pairs[:, 0]))
+        if several:
+            raise ValueError(
+                f"versus={versus!r} compares groups as if they were independent, and {several:,} "
+                f"clusters have labels in several of them. Ask for each group without versus."
+            )
 
     def quantiles(self, q: float, coverage: float, options: Options) -> list[ToldEstimate]:
         """Of all rows, or of each group that has labels enough."""
@@ -217,7 +229,7 @@ class TargetQuestion:
 
 
 def _interval(found: MeanEstimate, coverage: float) -> ValueAndEnds:
-    return ValueAndEnds(found.value, *mean_ends(found.value, found.variance, found.degrees, coverage))
+    return ValueAndEnds(found.value, *told_ends(found, coverage))
 
 
 def _plain(label: Any) -> str:

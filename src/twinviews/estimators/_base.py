@@ -186,6 +186,7 @@ class SemiSupervisedEstimator(BaseEstimator):
         X_unlabeled: Any = None,
         sample_weight: Any = None,
         label_probability: Any = None,
+        cluster: Any = None,
     ) -> Self:
         """Fit on all rows of X, with or without a label.
 
@@ -209,6 +210,10 @@ class SemiSupervisedEstimator(BaseEstimator):
             probability 0.01 stands for 99 rows without one, and one of probability 1 for none. So
             labels count where members of the ensemble are weighted, errors are told and intervals
             made, not in the fits themselves. Of rows without a label it is not read.
+        cluster : array-like of shape (n_samples,), optional
+            For rows that depend on each other, such as several of one patient: the same value for all
+            of them. The ensemble then leaves clusters out as a whole, so that the errors that it tells
+            are of rows in new clusters. Of rows without a label it is not read.
 
         Returns
         -------
@@ -219,9 +224,14 @@ class SemiSupervisedEstimator(BaseEstimator):
             self.__dict__.pop("_expected", None)  # classes that an earlier partial_fit was told of
             self._notice(y)
             if engine_of(X) == "dask":
-                apart = {"sample_weight": sample_weight, "label_probability": label_probability}
+                apart = {
+                    "sample_weight": sample_weight,
+                    "label_probability": label_probability,
+                    "cluster": cluster,
+                }
                 return self._fit_blocks(open_dask(self, X, y, X_unlabeled, apart))
-            table = open_arrays(self, X, y, X_unlabeled, sample_weight, label_probability)
+            given = (sample_weight, label_probability, cluster)
+            table = open_arrays(self, X, y, X_unlabeled, *given)
             return self._fit_blocks(table, labels_as_given(y, sample_weight))
 
     def _fit_blocks(

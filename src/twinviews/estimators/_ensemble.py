@@ -142,7 +142,7 @@ class EnsembleFit:
         (problem,) = solution.problems
         context = self._context(max(problem.Y.shape[1], 2), len(problem.Y))
         own = ViewRidge(solution.view, solution.penalty, solution.fit_intercept)
-        labeled = Labeled(self._rows(problem), problem.Y, problem.weight)
+        labeled = Labeled(self._rows(problem), problem.Y, problem.weight, cluster=problem.cluster)
         specs = specs_of(self.members, own, context)
         with one_blas_thread(look=False) as allowed:
             threads = self.n_threads or allowed
@@ -167,7 +167,12 @@ class EnsembleFit:
             for problem in solution.problems:
                 context = self._context(0, len(problem.Y))
                 for place, target in enumerate(problem.targets):
-                    labeled = Labeled(self._rows(problem), problem.Y[:, [place]], problem.weight)
+                    labeled = Labeled(
+                        self._rows(problem),
+                        problem.Y[:, [place]],
+                        problem.weight,
+                        cluster=problem.cluster,
+                    )
                     own = ViewRidge(solution.view, solution.penalty, solution.fit_intercept)
                     specs = specs_of(self.members, own, context)
                     found[int(target)] = regression_ensemble(
@@ -183,7 +188,7 @@ class EnsembleFit:
 
     def _labels_are_too_few(self, solution: Solution) -> bool:
         """Whether there is nothing to weigh members by; told to whoever has asked for them."""
-        n = min(len(problem.Y) for problem in solution.problems)
+        n = min(problem.n_independent for problem in solution.problems)
         if n < LEAST_LABELS and self.asked_for:
             warn_user(
                 f"{n} labeled rows that differ are too few to weigh members by: predictions are those "

@@ -20,6 +20,7 @@ from twinviews.estimators._raw_rows import (
     names_of,
     remember_columns,
 )
+from twinviews.passes.clusters import cluster_hashes
 from twinviews.passes.targets import as_array
 from twinviews.tables import ArrayTable, Block, Table
 from twinviews.tables.double_precision import LARGEST, refuse_too_large
@@ -33,7 +34,13 @@ if TYPE_CHECKING:
 
 
 def open_arrays(
-    model: Any, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any, label_probability: Any = None
+    model: Any,
+    X: Any,
+    y: Any,
+    X_unlabeled: Any,
+    sample_weight: Any,
+    label_probability: Any = None,
+    cluster: Any = None,
 ) -> ArrayTable:
     """Rows in memory as a table; the model remembers what their columns were."""
     if y is None:
@@ -53,9 +60,10 @@ def open_arrays(
             f"scale={model.scale!r} would fill a sparse X. Use scale=None, with a scaler that keeps "
             f"zeros such as MaxAbsScaler in front."
         )
+    clusters = present_clusters(cluster, X, sample_weight)
     X, y, weight, probability = check_present_rows(X, y, sample_weight, label_probability)
     model._one_column = y.ndim == 1
-    parts = [Block(X, y.reshape(len(y), -1), weight, probability)]
+    parts = [Block(X, y.reshape(len(y), -1), weight, probability, cluster=clusters)]
     if X_unlabeled is not None:
         X_unlabeled = _check_same_kind(X, as_numbers(model, X_unlabeled))
         ones = None if weight is None else np.ones(X_unlabeled.shape[0])
@@ -242,6 +250,14 @@ def check_present_rows(
     present = np.flatnonzero(weight > 0)
     probability = None if probability is None else probability[present]
     return X[present], y[present], weight[present], probability
+
+
+def present_clusters(cluster: Any, X: Any, sample_weight: Any) -> np.ndarray | None:
+    """(rows,) hashes of clusters, without the rows of weight zero."""
+    if cluster is None:
+        return None
+    found = cluster_hashes(cluster, X.shape[0])
+    return found if sample_weight is None else found[check_weight(sample_weight, X) > 0]
 
 
 def check_weight(sample_weight: Any, X: Any) -> np.ndarray:

@@ -9,14 +9,20 @@ from sklearn.utils.validation import check_is_fitted
 from twinviews.estimators._all_or_nothing import all_or_nothing, fitting
 from twinviews.estimators._compared_labels import compare_labels
 from twinviews.estimators._held_labels import held_labels
-from twinviews.estimators._inputs import check_present_rows
+from twinviews.estimators._inputs import check_present_rows, present_clusters
 from twinviews.estimators._questions import ask_after_fit, labels_as_given
 from twinviews.passes.first_pass import labeled_rows_of
 from twinviews.tables import Block
 
 
 def relabel(
-    self: Any, X: Any, y: Any, *, sample_weight: Any = None, label_probability: Any = None
+    self: Any,
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    label_probability: Any = None,
+    cluster: Any = None,
 ) -> Any:
     """Solve again for another set of labeled rows, with what was learned from all rows kept.
 
@@ -33,7 +39,7 @@ def relabel(
         The labeled rows, all of them: rows of the fit, new rows, or both.
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
         Their labels. A row without a label is passed over.
-    sample_weight, label_probability : array-like of shape (n_samples,), optional
+    sample_weight, label_probability, cluster : array-like of shape (n_samples,), optional
         As in ``fit``.
 
     Returns
@@ -42,8 +48,10 @@ def relabel(
     """
     check_is_fitted(self)
     labels = y
-    X, y, weight, p = check_present_rows(self._as_numbers(X), y, sample_weight, label_probability)
-    block = Block(X, y.reshape(len(y), -1), weight, p)
+    X = self._as_numbers(X)
+    clusters = present_clusters(cluster, X, sample_weight)
+    X, y, weight, p = check_present_rows(X, y, sample_weight, label_probability)
+    block = Block(X, y.reshape(len(y), -1), weight, p, cluster=clusters)
     labeled = labeled_rows_of(block, draw=0, **held_labels(self)).redrawn(self._seed).settled()
     unscaled, labeled = labeled, labeled.scaled(self._scaling)
     with all_or_nothing(self), fitting(self, look=False):

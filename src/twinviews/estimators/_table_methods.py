@@ -49,6 +49,7 @@ def fit_table(
     weight: str | None = None,
     label_probability: str | None = None,
     strata: str | None = None,
+    cluster: str | None = None,
     encode: bool | str = "auto",
     kinds: Mapping[str, str] | None = None,
     reading: ReadingOptions | None = None,
@@ -85,6 +86,9 @@ def fit_table(
     strata : str, optional
         Column whose values are the strata within which rows were chosen at random for a label. It
         may be an input, too.
+    cluster : str, optional
+        Column with the same value in rows that depend on each other, such as those of one patient:
+        see ``fit``. It is no input, unless ``columns`` names it.
     encode : bool or "auto", default="auto"
         Whether columns become numbers as by :class:`TableEncoder`, which takes one more pass:
         words, dates and blanks then are inputs too, and columns that say nothing are left out.
@@ -133,6 +137,7 @@ def fit_table(
             weight,
             label_probability,
             strata,
+            cluster,
             n_threads=model.n_threads,
             progress=model.progress,
         ),

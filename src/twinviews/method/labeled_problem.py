@@ -7,6 +7,8 @@ from functools import partial
 from typing import Annotated, NamedTuple
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from twinviews.method.kernel_values import Rows
 from twinviews.method.regression import LabeledBlock
@@ -34,6 +36,8 @@ class LabeledProblem(NamedTuple):
     # For how many rows of the table a label stands, where labels are no random sample; None: all the
     # same. It counts where fits are judged and compared, not in the fits themselves.
     importance: Annotated[np.ndarray, "m", "> 0"] | None = None
+    # Codes of clusters of rows that depend on each other; None: rows are independent.
+    cluster: Annotated[np.ndarray, "m", "int64", ">= 0"] | None = None
 
     @property
     def X(self) -> Rows:  # noqa: N802
@@ -67,6 +71,11 @@ class LabeledProblem(NamedTuple):
             rows = slice(start, start + _BLOCK_ROWS)
             yield LabeledBlock(features_at(self.place[rows]), self.Y[rows], self.weight[rows])
 
+    @property
+    def n_independent(self) -> int:
+        """Rows or, where rows depend on each other, clusters of them."""
+        return len(self.Y) if self.cluster is None else len(np.unique(self.cluster))
+
     def first(self, most: int) -> LabeledProblem:
         """The problem on at most that many of its rows, chosen uniformly."""
         weight = self.weight[:most]
@@ -75,6 +84,7 @@ class LabeledProblem(NamedTuple):
             Y=self.Y[:most],
             weight=weight / weight.sum(),
             importance=None if self.importance is None else self.importance[:most],
+            cluster=None if self.cluster is None else self.cluster[:most],
         )
 
 
@@ -85,6 +95,7 @@ def distinct_problem(
     weight: np.ndarray,
     targets: np.ndarray,
     importance: np.ndarray | None = None,
+    cluster: np.ndarray | None = None,
 ) -> LabeledProblem:
     """From labels of rows that are copies of the distinct row ``group``."""
     place, copy_of = np.unique(group, return_inverse=True)
@@ -95,7 +106,21 @@ def distinct_problem(
     if importance is not None:
         importance = np.bincount(copy_of, share * importance) / mass
         importance = importance / importance.mean()
-    return LabeledProblem(distinct, place, mean, mass, spread, targets, importance)
+    if cluster is not None:
+        cluster = clusters_of_copies(copy_of, cluster)
+    return LabeledProblem(distinct, place, mean, mass, spread, targets, importance, cluster)
+
+
+def clusters_of_copies(copy_of: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+    """(m,) codes of the clusters of distinct rows; ``copy_of`` (n,) says which of them each label is.
+
+    Clusters that share a row are one: neither can be left out without the other.
+    """
+    codes = np.unique(cluster, return_inverse=True)[1]
+    m, n_clusters = int(copy_of.max()) + 1, int(codes.max()) + 1
+    links = coo_array((np.ones(len(codes)), (codes, n_clusters + copy_of)), shape=(n_clusters + m,) * 2)
+    part = connected_components(links, directed=False)[1][n_clusters:]
+    return np.unique(part, return_inverse=True)[1].astype(np.int64)
 
 
 def labeled_blocks(

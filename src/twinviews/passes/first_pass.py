@@ -121,7 +121,15 @@ def labeled_rows_of(
     block: Block, *, draw: int, missing_label: Any = None, max_labels: int | None = None
 ) -> LabeledRows:
     """The labeled rows of a block; of a table with more than are held, those of a draw."""
-    X, Y, weight, probability, stratum = block
+    X, Y, weight, probability, stratum, cluster = block
     return LabeledRows.of(
-        X, Y, weight, missing_label, probability, stratum, max_labels=max_labels, draw=draw
+        X,
+        Y,
+        weight,
+        missing_label,
+        probability,
+        stratum,
+        cluster,
+        max_labels=max_labels,
+        draw=draw,
     )

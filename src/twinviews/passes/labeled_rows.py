@@ -10,6 +10,7 @@ import numpy as np
 
 from twinviews.method.labeled_problem import LabeledProblem, distinct_problem
 from twinviews.method.landmarks import row_priorities, stack_rows
+from twinviews.passes.clusters import check_clusters
 from twinviews.passes.label_sample import (
     content_of,
     draw_from,
@@ -36,6 +37,8 @@ class LabeledRows:
     # With what probability each was given a label, and its stratum; empty where that is not known.
     probability_parts: tuple[Annotated[np.ndarray, "_", "> 0", "<= 1"], ...] = ()
     stratum_parts: tuple[Annotated[np.ndarray, "_", "uint64"], ...] = ()
+    # The cluster of each; empty where rows are independent.
+    cluster_parts: tuple[Annotated[np.ndarray, "_", "uint64"], ...] = ()
     # How many labels each stands for, since equal rows with equal labels are one in a sample.
     copies_parts: tuple[Annotated[np.ndarray, "_", "int64", ">= 1"], ...] = ()
     # How many rows are kept at the most, 0: all; and what their sample is drawn by.
@@ -56,6 +59,8 @@ class LabeledRows:
         missing_label: Any = None,
         probability: np.ndarray | None = None,
         stratum: np.ndarray | None = None,
+        cluster: np.ndarray | None = None,
+        *,
         max_labels: int | None = None,
         draw: int = 0,
     ) -> Self:
@@ -66,6 +71,8 @@ class LabeledRows:
         weight = np.ones(len(labeled)) if weight is None else weight[labeled]
         if probability is not None:
             check_label_probability(probability[labeled])
+        if cluster is not None:
+            check_clusters(cluster[labeled])
         X = X[labeled]
         keys = row_priorities(X, seed=0)
         return cls(
@@ -75,6 +82,7 @@ class LabeledRows:
             (weight,),
             () if probability is None else (probability[labeled],),
             () if stratum is None else (stratum[labeled],),
+            () if cluster is None else (cluster[labeled],),
             (np.ones(len(keys), np.int64),),
             limit=most_labels(X, max_labels),
             draw=draw,
@@ -142,7 +150,9 @@ class LabeledRows:
 
     def _priorities(self, draw: int) -> np.ndarray:
         """(count,) of rows in one part."""
-        also = [part[0] for part in (self.probability_parts, self.stratum_parts) if part]
+        also = [
+            part[0] for part in (self.probability_parts, self.stratum_parts, self.cluster_parts) if part
+        ]
         return label_priorities(self.keys[0], self.Y_parts[0], also, draw)
 
     def _in_one_part(self) -> Self:
@@ -223,6 +233,7 @@ class LabeledRows:
         """
         X, weight = stack_rows(list(self.X_parts)), np.concatenate(self.weight_parts)
         importance = self.importance
+        cluster = np.concatenate(self.cluster_parts) if self.cluster_parts else None
         keys = np.concatenate(self.keys)
         keys, first, group = np.unique(keys, return_index=True, return_inverse=True)
         if (order := unforeseen_order(keys, seed)) is not None:
@@ -231,7 +242,7 @@ class LabeledRows:
         known = ~np.isnan(Y)
         if known.all():
             targets = np.arange(Y.shape[1])
-            return [distinct_problem(distinct, group, Y, weight, targets, importance)]
+            return [distinct_problem(distinct, group, Y, weight, targets, importance, cluster)]
         patterns, pattern_of = np.unique(known, axis=1, return_inverse=True)
         found = []
         for number, pattern in enumerate(patterns.T):
@@ -239,14 +250,23 @@ class LabeledRows:
             rows = np.flatnonzero(pattern)
             labels = Y[np.ix_(rows, targets)]
             of_rows = None if importance is None else importance[rows]
+            theirs = None if cluster is None else cluster[rows]
             found.append(
-                distinct_problem(distinct, group[rows], labels, weight[rows], targets, of_rows)
+                distinct_problem(distinct, group[rows], labels, weight[rows], targets, of_rows, theirs)
             )
         return found
 
 
 # What there is of each row, in as many parts as blocks have come.
-_PARTS = ("keys", "X_parts", "Y_parts", "weight_parts", "probability_parts", "stratum_parts")
+_PARTS = (
+    "keys",
+    "X_parts",
+    "Y_parts",
+    "weight_parts",
+    "probability_parts",
+    "stratum_parts",
+    "cluster_parts",
+)
 
 
 def _common_draw(one: LabeledRows, other: LabeledRows) -> int:

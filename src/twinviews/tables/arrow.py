@@ -38,13 +38,14 @@ class Selection:
     block_rows: int
     label_probability: str | None = None
     strata: str | None = None
+    cluster: str | None = None
 
     @classmethod
     def of(cls, schema: pa.Schema, wanted: Wanted) -> Self:
         """The columns that a caller wants, of a table with this schema."""
         columns = wanted.columns
         if columns is None:
-            apart = {*wanted.targets, wanted.weight, wanted.label_probability}
+            apart = {*wanted.targets, wanted.weight, wanted.label_probability, wanted.cluster}
             columns = [name for name in schema.names if name not in apart]
         block_rows = wanted.block_rows or BLOCK_ROWS
         found = cls(
@@ -55,6 +56,7 @@ class Selection:
             block_rows,
             wanted.label_probability,
             wanted.strata,
+            wanted.cluster,
         )
         check_columns(found.names, schema.names)
         return found
@@ -62,7 +64,7 @@ class Selection:
     @property
     def names(self) -> list[str]:
         """Of all columns that are read, each once."""
-        others = [self.weight, self.label_probability, self.strata]
+        others = [self.weight, self.label_probability, self.strata, self.cluster]
         named = [name for name in others if name is not None]
         return list(dict.fromkeys([*self.columns, *self.targets, *named]))
 
@@ -86,6 +88,7 @@ class Selection:
             self._weights(batch),
             None if probability is None else _numbers(batch.column(probability)),
             None if strata is None else _hashes(batch.column(strata)),
+            None if self.cluster is None else _hashes(batch.column(self.cluster)),
         )
 
     def _weights(self, batch: pa.RecordBatch) -> np.ndarray | None:

@@ -35,6 +35,8 @@ class Block(NamedTuple):
     probability: np.ndarray | None = None
     # (rows,) the stratum of a row, as a hash: within one, labels were given at random
     stratum: np.ndarray | None = None
+    # (rows,) the cluster of a row, as a hash: rows of one depend on each other
+    cluster: np.ndarray | None = None
 
 
 class Summary(Protocol):

@@ -23,6 +23,7 @@ class Wanted:
     weight: str | None = None
     label_probability: str | None = None
     strata: str | None = None
+    cluster: str | None = None
     n_threads: int | None = None
     progress: bool = False
     block_rows: int | None = None  # None: few enough for a fit to work on

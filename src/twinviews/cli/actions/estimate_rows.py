@@ -35,6 +35,7 @@ def estimate_rows(
     weight: str | None,
     label_probability: str | None,
     strata: str | None,
+    cluster: str | None,
     half_width: float | None,
     output: str | None,
     picture: Path | None,
@@ -65,7 +66,12 @@ def estimate_rows(
         "population": population,
         "assume_random": assume_random,
     }
-    design = {"weight": weight, "label_probability": label_probability, "strata": strata}
+    design = {
+        "weight": weight,
+        "label_probability": label_probability,
+        "strata": strata,
+        "cluster": cluster,
+    }
     parts = []
     for target in targets:
         rows, how = found, dict(design)
@@ -75,7 +81,7 @@ def estimate_rows(
             how["label_probability"] = labeled.probability
         rows = columnar_copy(rows)
         check_columns([target, *question.names(how)], rows.dataset.schema.names)
-        apart = [name for name in targets if name != target] + [weight]
+        apart = [name for name in targets if name != target] + [weight, cluster]
         fitted = (
             _fitted(rows, target, task, apart, how, seed, options)
             if model is None

@@ -55,6 +55,7 @@ def fit_model(
     quick: bool,
     seed: int,
     strata: str | None = None,
+    cluster: str | None = None,
     label_probability: str | None = None,
     class_weight: str | None = None,
     classes: Sequence[str] | None = None,
@@ -96,9 +97,9 @@ def fit_model(
             "one that judges by the error rate."
         )
     _ask(goal.questions(), task_is_given=task is not None)
-    columns = columns_to_use(found, [target, label_probability], options.kinds)
+    columns = columns_to_use(found, [target, label_probability, cluster], options.kinds)
     with found.plain_errors(), questions_of_the_fit() as questions:
-        how = {"strata": strata, "label_probability": label_probability}
+        how = {"strata": strata, "label_probability": label_probability, "cluster": cluster}
         rows = {"columns": columns, "unlabeled": more or None, "without_unlabeled": without_unlabeled}
         model = estimator_for(goal.task, seed, quick=quick, class_weight=class_weight, order=order)
         model.max_labels = model.max_labels if max_labels is None else max_labels
