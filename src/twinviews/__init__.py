@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from twinviews.data_checks.data_finding import DataWarning as DataWarning
     from twinviews.data_checks.outside_sentences import OutsideWarning as OutsideWarning
     from twinviews.estimates.estimate import estimate as estimate
+    from twinviews.estimates.plan_labels import plan_labels as plan_labels
     from twinviews.estimators.exact_sssl import ExactSSSLClassifier as ExactSSSLClassifier
     from twinviews.estimators.exact_sssl import ExactSSSLRegressor as ExactSSSLRegressor
     from twinviews.estimators.krr import KRRClassifier as KRRClassifier
@@ -66,6 +67,7 @@ _HOMES = {
     "label_probabilities": "twinviews.active.label_sampling",
     "forecast_error": "twinviews.active.error_forecast",
     "estimate": "twinviews.estimates.estimate",
+    "plan_labels": "twinviews.estimates.plan_labels",
     "save_model": "twinviews.model_files.files",
     "load_model": "twinviews.model_files.files",
     "inspect_model": "twinviews.model_files.files",

@@ -358,6 +358,111 @@ def estimate(as_json: bool, **options: Any) -> None:
         _print_json(done)
 
 
+@click.command(
+    name="plan",
+    short_help="Which rows to label next, for a narrower interval.",
+    epilog="""
+\b
+Examples:
+  twinviews plan prices.csv --target price --more 100 -o planned.csv
+  twinviews plan prices.csv --target price --by district --half-width 5 -o planned.csv
+  twinviews estimate planned.csv --target price --label-probability label_probability
+""",
+)
+@click.argument("table")
+@click.option(
+    "--target", required=True, metavar="COLUMN", help="Column to estimate, blank where unknown."
+)
+@click.option("--more", type=click.IntRange(1), metavar="K", help="How many rows to label.")
+@click.option(
+    "--half-width",
+    type=click.FloatRange(0, min_open=True),
+    metavar="NUMBER",
+    help="Instead of --more: as many as an interval of plus or minus this needs.",
+)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="FILE",
+    help="The table with label_next and label_probability, by its ending: .csv, .parquet, .xlsx, ...",
+)
+@click.option(
+    "--rows",
+    "rows_file",
+    metavar="FILE",
+    help="Also write the rows to label alone, with their numbers.",
+)
+@click.option(
+    "--what",
+    type=click.Choice(["mean", "total", "share", "quantile"]),
+    help="By default the mean of numbers, and the share of each class.",
+)
+@click.option(
+    "--by", multiple=True, metavar="COLUMN", help="An interval for each of its values; repeatable."
+)
+@click.option("--above", type=float, metavar="NUMBER", help="The share of rows above it.")
+@click.option("--below", type=float, metavar="NUMBER", help="The share of rows of at most that.")
+@click.option(
+    "--quantile",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.5,
+    show_default=True,
+    help="Which quantile; 0.5 is the median.",
+)
+@click.option(
+    "--coverage",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Coverage of the intervals.",
+)
+@click.option("--weight", metavar="COLUMN", help="Weights of the rows.")
+@click.option(
+    "--strata",
+    metavar="COLUMN",
+    help="Within each of its values, rows were chosen at random for a label so far.",
+)
+@click.option(
+    "--label-probability",
+    metavar="COLUMN",
+    help="With what probability each row was given a label so far, as the last plan has told it.",
+)
+@click.option(
+    "--labels",
+    type=_FILE,
+    metavar="FILE",
+    help="Labels from the page, as `twinviews label` keeps them: TABLE.labels.sqlite.",
+)
+@click.option(
+    "--assume-random",
+    is_flag=True,
+    help="Take the labels so far for a random sample even if they do not look like one.",
+)
+@click.option(
+    "--model", type=_FILE, metavar="MODEL", help="A model of these labels; else one is fitted."
+)
+@click.option("--task", type=_TASK, help="Numbers or classes; by default found out from the column.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was planned as JSON.")
+@_reads_a_table
+def plan(as_json: bool, **options: Any) -> None:
+    """Choose the rows of TABLE to label next so that `twinviews estimate` tells a narrow interval.
+
+    Rows are drawn at random, more often where the model expects large errors, and where a group of --by
+    needs labels. Each row's probability is written beside it: with it the interval holds.
+    """
+    if (options["more"] is None) == (options["half_width"] is None):
+        raise click.UsageError("Say --more K or --half-width NUMBER.")
+    if as_json and "-" in (options["output"], options["rows_file"]):
+        raise click.UsageError("--json and - both mean standard output: name a file.")
+    from twinviews.cli.actions.plan_rows import plan_rows
+
+    done = plan_rows(**options)
+    if as_json:
+        _print_json(done)
+
+
 @click.command(short_help="Show what is in a model file.")
 @click.argument("model", type=_FILE)
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")

@@ -51,7 +51,7 @@ class CrossPredictions:
     @cached_property
     def keys(self) -> np.ndarray:
         """(m,) hashes by which the labeled rows of the fit are found again."""
-        return row_priorities(self._rows(self.problem.X), seed=0)
+        return row_priorities(self.rows_of(self.problem.X), seed=0)
 
     @property
     def fold_of(self) -> np.ndarray:
@@ -63,9 +63,9 @@ class CrossPredictions:
         """Rows of a record batch, or numbers that are scaled already."""
         if hasattr(rows, "schema"):
             rows = self.model._scaled(numbers_of(self.model, rows))
-        return self._rows(rows)
+        return self.rows_of(rows)
 
-    def _rows(self, X: Any) -> Any:
+    def rows_of(self, X: Any) -> Any:
         """Dense, unless the model was fitted to sparse rows."""
         return X if self.model._rows_are_sparse else dense(X)
 
@@ -84,7 +84,7 @@ class CrossPredictions:
 
     def at_labeled(self) -> tuple[np.ndarray, np.ndarray]:
         """(m, folds, 1 or K) and (m, 1 or K) at the labeled rows of the fit."""
-        X = self._rows(self.problem.X)
+        X = self.rows_of(self.problem.X)
         return self.without_folds(X), self.shipped(X)
 
     def labels_of_fit(self) -> np.ndarray:

@@ -11,7 +11,8 @@ import numpy as np
 from twinviews.estimates.table_pass import RowsAndColumns
 from twinviews.passes.clusters import cluster_hashes
 from twinviews.passes.targets import as_array
-from twinviews.tables import ArrayTable, Block, Table, Wanted
+from twinviews.tables import ArrayTable, Block, Wanted
+from twinviews.tables.base import SourceTable
 from twinviews.tables.engines import engine_of, is_table, missing_engine, open_table
 
 _Y = "y"
@@ -47,7 +48,7 @@ def names_of_targets(model: Any, target: str | Sequence[str] | None, n_targets: 
 
 def open_rows(
     model: Any, rows: Any, y: Any, targets: Sequence[str], columns: RowColumns, reading: Any = None
-) -> list[Table]:
+) -> list[SourceTable]:
     """A table for each target: its blocks have the labels of that target alone."""
     is_array = not is_table(rows) and not hasattr(rows, "columns") and engine_of(rows) == "pyarrow"
     if is_array:
@@ -112,7 +113,9 @@ def _labels(y: Any, n_rows: int, n_targets: int) -> np.ndarray:
     return found
 
 
-def _open_arrays(model: Any, rows: Any, y: Any, n_targets: int, columns: RowColumns) -> list[Table]:
+def _open_arrays(
+    model: Any, rows: Any, y: Any, n_targets: int, columns: RowColumns
+) -> list[SourceTable]:
     if y is None:
         raise ValueError("y is missing. Give the labels as y=..., NaN or None where there is none.")
     for option in ("weight", "label_probability", "strata"):

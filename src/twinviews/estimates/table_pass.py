@@ -135,7 +135,7 @@ class SummariseRows:
         y = np.full(n_rows, np.nan) if block.Y is None else block.Y[:, 0]
         weight = np.ones(n_rows) if block.weight is None else block.weight
         unknown = missing_labels(y, self.predictions.model.missing_label)
-        groups, group_of = self._groups(block.X, n_rows)
+        groups, group_of = groups_of_rows(block.X, self.by, n_rows)
         Z = None if self.columns is None else regressors(block.X, self.columns, n_rows)
         known = np.flatnonzero(~unknown)
         labeled = LabeledPart(
@@ -186,15 +186,16 @@ class SummariseRows:
             found.append(one)
         return found
 
-    def _groups(self, rows: Any, n_rows: int) -> tuple[list[Group], np.ndarray]:
-        """The groups that occur, and which of them each row is in."""
-        if not self.by:
-            return [()], np.zeros(n_rows, np.intp)
-        levels, code = zip(*(_levels(_column(rows, name)) for name in self.by), strict=True)
-        joint, group_of = np.unique(np.column_stack(code), axis=0, return_inverse=True)
-        _refuse_many(len(joint))
-        groups = [tuple(str(levels[j][at]) for j, at in enumerate(one)) for one in joint]
-        return groups, group_of.ravel()
+
+def groups_of_rows(rows: Any, by: Sequence[str], n_rows: int) -> tuple[list[Group], np.ndarray]:
+    """The groups that occur, and which of them each row is in."""
+    if not by:
+        return [()], np.zeros(n_rows, np.intp)
+    levels, code = zip(*(_levels(_column(rows, name)) for name in by), strict=True)
+    joint, group_of = np.unique(np.column_stack(code), axis=0, return_inverse=True)
+    _refuse_many(len(joint))
+    groups = [tuple(str(levels[j][at]) for j, at in enumerate(one)) for one in joint]
+    return groups, group_of.ravel()
 
 
 def _column(rows: Any, name: str) -> Any:

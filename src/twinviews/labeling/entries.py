@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 Task = Literal["regression", "classification"]
 Answer = Literal["label", "skip", "unsure", "clear"]
-# How a row was chosen. The error is estimated on rows drawn at random.
-Origin = Literal["suggested", "random", "chosen", "imported"]
+# How a row was chosen. The error is estimated on rows drawn at random, and on those of a design, each
+# of which was drawn with a known probability.
+Origin = Literal["suggested", "random", "chosen", "imported", "designed"]
 
 
 @dataclass(frozen=True)

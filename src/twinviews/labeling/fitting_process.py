@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from twinviews._system.child_processes import end_with_parent
 from twinviews.labeling.entries import Task
-from twinviews.labeling.live_model import FullFit, RowLabels, fit_fully
+from twinviews.labeling.live_model import AskedOfAllRows, FullFit, RowLabels, fit_fully
 
 _KILLED = "the fitting process was killed. Is there too little memory?"
 
@@ -28,6 +28,7 @@ class FitJob(NamedTuple):
     labels: RowLabels
     n_rows: int  # of the whole table
     seed: int
+    asked: AskedOfAllRows | None = None
 
 
 class FittingProcess:
@@ -83,7 +84,9 @@ def _work(pipe: Connection, X: np.ndarray) -> None:
         while True:
             job: FitJob = pipe.recv()
             try:
-                outcome: FullFit | str = fit_fully(job.task, X, job.labels, job.n_rows, job.seed)
+                outcome: FullFit | str = fit_fully(
+                    job.task, X, job.labels, job.n_rows, job.seed, job.asked
+                )
             except Exception as error:  # the page goes on, and shows it
                 outcome = str(error) if isinstance(error, ValueError) else repr(error)
             pipe.send(outcome)

@@ -20,6 +20,7 @@ import pyarrow.dataset as ds
 
 from twinviews.encoding.values import as_days, as_numbers, as_words
 from twinviews.labeling.entries import ConflictError, Entry, Event, LabelTarget, Origin
+from twinviews.labeling.label_rounds import probability_of_rows
 from twinviews.labeling.label_store import LabelStore
 from twinviews.labeling.page_data import Imported
 from twinviews.labeling.table_copy import (
@@ -103,24 +104,40 @@ def labeled_batches(
 
 def export_labels(store: LabelStore, out: Path) -> int:
     """Write a line for each answer in force, with its row counted from 1; return their number."""
-    events = [
-        event
-        for target in store.targets()
-        for event in store.answers(target.name).values()
-        if event.entry.answer != "clear"
-    ]
+    events: list[Event] = []
+    probability: dict[tuple[str, int], float] = {}
+    for target in store.targets():
+        answers = store.answers(target.name).values()
+        events += [event for event in answers if event.entry.answer != "clear"]
+        probability |= _probabilities(store, target.name)
     lines = [
         {
             **vars(event.entry),
             "row": event.entry.row + 1,
             "value": _text(event.entry.value),
             "time": event.time,
+            "probability": probability.get((event.entry.target, event.entry.row)),
         }
         for event in sorted(events, key=lambda event: event.number)
     ]
-    schema = pa.schema([(name, pa.int64() if name == "row" else pa.string()) for name in LIST_COLUMNS])
+    types = {"row": pa.int64(), "probability": pa.float64()}
+    schema = pa.schema(
+        [(name, types.get(name, pa.string())) for name in (*LIST_COLUMNS, "probability")]
+    )
     table = pa.Table.from_pylist(lines, schema)
     return write(table.to_batches(), schema, out)
+
+
+def _probabilities(store: LabelStore, target: str) -> dict[tuple[str, int], float]:
+    """With what probability each row was given its label here, by target and row.
+
+    Labels of the table itself are not among them: nobody knows how they came.
+    """
+    events = store.answers(target)
+    how = {row: one.entry.origin for row, one in events.items() if one.entry.answer == "label"}
+    rows = np.array(list(how), dtype=np.int64)
+    found = probability_of_rows(rows, how, store.table.n_rows, store.rounds(target))
+    return {(target, int(row)): float(p) for row, p in zip(rows, found, strict=True)}
 
 
 def _text(value: float | str | None) -> str | None:

@@ -8,6 +8,15 @@ from pathlib import Path
 from typing import Any, Self
 
 from twinviews.labeling.entries import ConflictError, Entry, Event, LabelTarget, checked_entry
+from twinviews.labeling.label_rounds import (
+    Round,
+    Wish,
+    count_rounds,
+    read_rounds,
+    read_wish,
+    write_round,
+    write_wish,
+)
 from twinviews.labeling.store_format import (
     TableIdentity,
     current_time,
@@ -76,6 +85,27 @@ class LabelStore:
     def add_target(self, target: LabelTarget) -> None:
         """Add a target; one that is there already only gets its new classes."""
         write_target(self._database, target)
+
+    # --- answers about all rows ---------------------------------------------------------------------
+
+    def rounds(self, target: str) -> tuple[Round, ...]:
+        """Rows that were drawn for an answer about all rows, in their order."""
+        return read_rounds(self._database, target)
+
+    def n_rounds(self, target: str) -> int:
+        return count_rounds(self._database, target)
+
+    def add_round(self, target: str, one: Round) -> None:
+        with self._database.transaction():
+            write_round(self._database, target, one)
+
+    def wish(self, target: str) -> Wish:
+        """Whether an answer about all rows is wanted, and how narrow."""
+        return read_wish(self._database, target)
+
+    def set_wish(self, target: str, wish: Wish) -> None:
+        with self._database.transaction():
+            write_wish(self._database, target, wish)
 
     # --- adding events ------------------------------------------------------------------------------
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from twinviews.active.label_sampling import label_probabilities
 from twinviews.labeling.entries import LabelTarget
 from twinviews.labeling.label_files import labeled_batches, schema_with_labels
+from twinviews.labeling.label_rounds import probability_of_rows
 from twinviews.labeling.label_store import LabelStore
 from twinviews.labeling.store_format import TableIdentity
 from twinviews.labeling.table_copy import TableCopy, table_labels
@@ -21,6 +21,7 @@ from twinviews.reading.copies import typed_copy
 
 _WORDS = {
     "random": "drawn at random",
+    "designed": "drawn for an answer about all rows",
     "suggested": "suggested",
     "chosen": "chosen by a person",
     "imported": "imported",
@@ -34,7 +35,7 @@ class LabeledTable:
 
     reading: Reading
     target: LabelTarget
-    probability: str  # name of the column; 1 in rows without a label
+    probability: str  # name of the column; of rows without a label, what they would have had
     how: Counter[str]  # how many labels came about in which way
 
     def words(self) -> str:
@@ -63,9 +64,9 @@ def with_labels(reading: Reading, path: Path, target: str) -> LabeledTable:
             how = _how_of_rows(store, table, wanted)
             schema = schema_with_labels(table, [wanted])
             probability = _new_name("label_probability", schema.names)
-            batches = _with_probabilities(
-                labeled_batches(store, table, [wanted], schema), how, table.n_rows, probability
-            )
+            p = probability_of_rows(np.arange(table.n_rows), how, table.n_rows, store.rounds(target))
+            labeled = labeled_batches(store, table, [wanted], schema)
+            batches = _with_probabilities(labeled, p, probability)
             dataset = typed_copy(batches, schema.append(pa.field(probability, pa.float64())))
     with_all = replace(reading, dataset=dataset, n_rows=identity.n_rows)
     return LabeledTable(with_all, wanted, probability, Counter(how.values()))
@@ -88,10 +89,8 @@ def _new_name(name: str, taken: list[str]) -> str:
 
 
 def _with_probabilities(
-    batches: Iterator[pa.RecordBatch], how: dict[int, str], n_rows: int, name: str
+    batches: Iterator[pa.RecordBatch], known: np.ndarray, name: str
 ) -> Iterator[pa.RecordBatch]:
-    known = np.ones(n_rows)
-    known[list(how)] = label_probabilities(list(how.values()), n_rows)
     start = 0
     for batch in batches:
         end = start + batch.num_rows

@@ -15,12 +15,22 @@ from twinviews.active.error_forecast import LEAST_LABELS, ErrorForecast
 from twinviews.active.label_sampling import label_probabilities, of_the_sample
 from twinviews.active.learning_curve import LEAST_JUDGED
 from twinviews.active.model_view import uncertain_directions, uncertainty, views_alone
+from twinviews.labeling.answer_now import AllRowsFit, all_rows_fit
 from twinviews.labeling.entries import Task
 from twinviews.labeling.page_data import ClassProbability, ModelGuess
 
 _COVERAGE = 0.9
 # How far the page forecasts the error, in shares of the labels so far.
 _AHEAD = (0.2, 1.0)
+
+
+class AskedOfAllRows(NamedTuple):
+    """What an answer about all rows needs beside the labels."""
+
+    target: str
+    probability: np.ndarray  # (n,) of each label
+    free: np.ndarray  # places of candidates without a label
+    is_sample: bool  # whether the candidates are not all rows
 
 
 class RowLabels(NamedTuple):
@@ -39,7 +49,7 @@ class RowLabels(NamedTuple):
     @property
     def sampled(self) -> np.ndarray:
         """(n,) bool: labels that stand for other rows, too: of rows drawn at random, and imported."""
-        return of_the_sample(self.origin)
+        return of_the_sample(self.origin) | (self.origin == "designed")
 
     @property
     def n_labels(self) -> int:
@@ -64,19 +74,39 @@ class FullFit:
     views: Any  # the same without, which relabels in milliseconds
     uncertainty: np.ndarray  # (m,) of each candidate
     forecast: ErrorForecast | None  # None if too few labels stand for other rows
+    all_rows: AllRowsFit | None = None  # what is asked for in addition
 
 
-def fit_fully(task: Task, X: np.ndarray, labels: RowLabels, n_rows: int, seed: int = 0) -> FullFit:
+def fit_fully(
+    task: Task,
+    X: np.ndarray,
+    labels: RowLabels,
+    n_rows: int,
+    seed: int = 0,
+    asked: AskedOfAllRows | None = None,
+) -> FullFit:
     """A fit to the labels and candidate rows X of a table of n_rows, and an estimate of its error."""
     kind = XNVRegressor if task == "regression" else XNVClassifier
     model = kind(scale="standard", random_state=seed, progress=False, n_threads=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # labels change while people enter them
-        probability = label_probabilities(labels.origin, n_rows)
+        probability = label_probabilities(labels.origin, n_rows) if asked is None else asked.probability
         model.fit(labels.X, labels.y, X_unlabeled=X, label_probability=probability)
     views = views_alone(model).relabel(labels.X, labels.y)
     told = _forecast(model, labels, probability)
-    return FullFit(labels.n_labels, model, views, uncertainty(model, X), told)
+    all_rows = None
+    if asked is not None:
+        all_rows = all_rows_fit(
+            model,
+            X,
+            asked.free,
+            labels.rows,
+            labels.X,
+            labels.y,
+            asked.target,
+            is_sample=asked.is_sample,
+        )
+    return FullFit(labels.n_labels, model, views, uncertainty(model, X), told, all_rows)
 
 
 def _forecast(model: Any, labels: RowLabels, probability: np.ndarray) -> ErrorForecast | None:

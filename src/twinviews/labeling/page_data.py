@@ -84,6 +84,26 @@ class Promise:
 
 
 @dataclass(frozen=True)
+class Interval:
+    """A number about all rows."""
+
+    words: str  # "Mean of price: 142.3, 139.8 to 144.7"
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class AllRows:
+    """The answer about all rows, if one is wanted."""
+
+    on: bool  # whether rows come for such an answer
+    half_width: float | None  # that is wanted
+    intervals: tuple[Interval, ...]
+    words: str  # what is missing for an answer, or how many more labels the half-width needs
+
+
+@dataclass(frozen=True)
 class State:
     """Everything that the page shows besides the card."""
 
@@ -101,6 +121,7 @@ class State:
     promises: tuple[Promise, ...]
     model: str  # status of the model, for display
     undoable: bool
+    all_rows: AllRows
 
 
 @dataclass(frozen=True)

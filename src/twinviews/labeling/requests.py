@@ -222,6 +222,15 @@ def yes_or_no(value: Any) -> bool:
     return value
 
 
+def positive_or_null(value: Any) -> float | None:
+    if value is None:
+        return None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not 0 < value <= _LARGEST:
+        raise ValueError("must be a number above 0, or null")
+    return float(value)
+
+
 def one_of(*choices: str) -> Check:
     def check(value: Any) -> Any:
         if not isinstance(value, str) or value not in choices:
@@ -250,6 +259,8 @@ ENTRY: dict[str, Check] = {
     "origin": one_of(*get_args(Origin)),
     "expects": count,
 }
+# Whether an answer about all rows is wanted, and plus or minus how much.
+ALL_ROWS: dict[str, Check] = {"target": name, "on": yes_or_no, "half_width": positive_or_null}
 # Fields that a target needs, and one that it may have.
 TARGET: tuple[dict[str, Check], dict[str, Check]] = (
     {"name": name, "task": one_of(*get_args(Task))},

@@ -27,6 +27,7 @@ from starlette.routing import Route
 from twinviews.labeling import requests
 from twinviews.labeling.entries import ConflictError, LabelTarget
 from twinviews.labeling.label_files import EXPORT_FORMS
+from twinviews.labeling.label_rounds import Wish
 from twinviews.labeling.session import LabelingSession
 
 _HOST = "127.0.0.1"  # no other machine reaches it
@@ -104,6 +105,7 @@ def app(session: LabelingSession, token: str, port: int) -> Starlette:
             _route("/api/export", api.export, {"form": requests.one_of(*EXPORT_FORMS)}),
             _route("/api/record", api.record, requests.ENTRY, {"next": requests.yes_or_no}, post=True),
             _route("/api/undo", api.undo, target | {"key": requests.key}, post=True),
+            _route("/api/all-rows", api.want_all_rows, requests.ALL_ROWS, post=True),
             _route("/api/targets", api.add_target, *requests.TARGET, post=True),
             _route(requests.IMPORT_PATH, api.take, target | {"name": requests.name}, post=True),
         ],
@@ -161,6 +163,10 @@ class _Api:
                 reason="its answer was undone",
             )
         return {"event": event, "card": card, **self.state(target)}
+
+    def want_all_rows(self, target: str, *, on: bool, half_width: float | None) -> dict[str, Any]:
+        self._session.want_all_rows(target, Wish(on, half_width))
+        return self.state(target)
 
     def add_target(self, **fields: Any) -> dict[str, Any]:
         self._session.add_target(LabelTarget(**fields))

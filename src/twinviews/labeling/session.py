@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -15,6 +16,7 @@ from twinviews.labeling.cards import ColumnDistributions, card_of, found_rows
 from twinviews.labeling.entries import Entry, Event, LabelTarget
 from twinviews.labeling.fitting_process import FitJob, FittingProcess
 from twinviews.labeling.label_files import export, import_labels
+from twinviews.labeling.label_rounds import Wish
 from twinviews.labeling.label_store import LabelStore
 from twinviews.labeling.live_model import FullFit
 from twinviews.labeling.page_data import Card, FoundRow, Imported, State
@@ -78,10 +80,19 @@ class LabelingSession:
             self._table, [one.name for one in targets], self._kinds, self._seed
         )
         self._targets = {
-            one.name: TargetState(one, self._table, self._candidates, self._rule, self._seed)
+            one.name: TargetState(
+                one,
+                self._table,
+                self._candidates,
+                self._rule,
+                self._seed,
+                partial(self._store.add_round, one.name),
+            )
             for one in targets
         }
         self._fitting = FittingProcess(self._candidates.X, self._finish_fit)
+        for name, state in self._targets.items():
+            state.wish = self._store.wish(name)
         self._seen = 0  # number of the last event that the states know
         self._catch_up()
 
@@ -137,6 +148,7 @@ class LabelingSession:
                 promises=promises,
                 model=state.model_status(self._fitting is not None and self._fitting.busy),
                 undoable=self._store.undoable(target),
+                all_rows=state.all_rows(),
             )
 
     def next_card(self, target: str, *, besides: Sequence[int] = ()) -> Card | None:
@@ -199,6 +211,13 @@ class LabelingSession:
             else:
                 self._prepare_targets()
 
+    def want_all_rows(self, target: str, wish: Wish) -> None:
+        """Let rows come for an answer about all rows, or no more; it is kept with the labels."""
+        with self._current(target) as state:
+            self._store.set_wish(target, wish)
+            state.wish = wish
+            self._request_fit()
+
     def import_labels(self, target: str, name: str, content: bytes) -> Imported:
         """Add the labels of a file."""
         with self._current(target):
@@ -223,6 +242,9 @@ class LabelingSession:
 
     def _catch_up(self) -> None:
         """Learn from all events since the last call, of this process or others."""
+        for name, state in self._targets.items():
+            if self._store.n_rounds(name) != len(state.rounds):
+                state.rounds = self._store.rounds(name)
         events = self._store.events(self._seen)
         for name in {event.entry.target for event in events} & self._targets.keys():
             self._targets[name].target = self.target(name)
@@ -237,7 +259,9 @@ class LabelingSession:
         for name, state in self._targets.items():
             if state.fit_is_due():
                 labels, n_rows = state.begin_fit(), self._table.n_rows
-                self._fitting.request(FitJob(name, state.target.task, labels, n_rows, self._seed))
+                asked = state.asked_of_all_rows()
+                job = FitJob(name, state.target.task, labels, n_rows, self._seed, asked)
+                self._fitting.request(job)
                 return
 
     def _finish_fit(self, target: str, outcome: FullFit | str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -11,10 +11,12 @@ import numpy as np
 from twinviews.active.acquisition import AcquisitionRule
 from twinviews.active.label_sampling import RANDOM_SHARE
 from twinviews.evaluation.told_error import told_estimate
+from twinviews.labeling.answer_now import AllRowsFit, answer_words, more_labels
 from twinviews.labeling.candidate_rows import CandidateRows
 from twinviews.labeling.entries import Answer, Event, LabelTarget, Origin, Task, plain_label
-from twinviews.labeling.live_model import LiveModel, RowLabels
-from twinviews.labeling.page_data import ErrorNow, Promise
+from twinviews.labeling.label_rounds import Round, Wish, draw_round, probability_of_rows
+from twinviews.labeling.live_model import AskedOfAllRows, LiveModel, RowLabels
+from twinviews.labeling.page_data import AllRows, ErrorNow, Interval, Promise
 from twinviews.labeling.table_copy import TableCopy, table_labels
 
 # The first labels are of rows drawn at random; from then on one row in four is, so that the error can
@@ -23,6 +25,9 @@ FIRST_AT_RANDOM = 25
 ONE_IN = round(1 / RANDOM_SHARE)
 # A new full fit is due after so many labels, or this share of the labels of the last one.
 _REFIT_AFTER, _REFIT_SHARE = 5, 0.1
+# Rows of a design that are drawn at once; the next ones are drawn by a model that knows their labels.
+_ROUND = 20
+_MOST_SHARES = 8
 # The most labels in the table itself that the live model learns from.
 _MOST_TABLE_LABELS = 2000
 
@@ -37,13 +42,18 @@ class TargetState:
         candidates: CandidateRows,
         rule: AcquisitionRule,
         seed: int,
+        save_round: Callable[[Round], None],
     ) -> None:
+        self._save_round = save_round
+        self.wish = Wish()
+        self.rounds: tuple[Round, ...] = ()
         self.target, self.table, self.candidates = target, table, candidates
         self.events: Mapping[int, Event] = {}  # the last event of each row
         self.answer_counts: Counter[Answer] = Counter()
         self._rng = np.random.default_rng()  # two tabs should get different rows
         self._encoded: dict[int, np.ndarray] = {}  # labeled rows as numbers
         self._answered: list[int] = []  # rows whose answer has not been cleared
+        self._asked = False  # whether the last full fit was asked for an answer about all rows
         self._fitted: RowLabels | None = None  # labels of the last full fit that was begun
         self._table_rows, self._table_values = rows, values = table_labels(table, target)
         # Places of the candidates that have no label in the table.
@@ -114,6 +124,8 @@ class TargetState:
 
     def next_rows(self, k: int, besides: Collection[int]) -> list[tuple[int, Origin]]:
         """k rows of the table and how they were chosen; fewer if no more are left."""
+        if self.wish.on and (fit := self._all_rows_fit) is not None:
+            return self._designed_rows(k, besides, fit)
         candidates, taken = self.candidates.rows, [*self._answered, *besides]
         free = self._unlabeled[~np.isin(candidates[self._unlabeled], taken)]
         n_random = self._due_at_random(min(k, len(free)))
@@ -130,6 +142,49 @@ class TargetState:
             more = self._rng.choice(left, min(k - len(found), len(left)), replace=False)
             found += [(int(row), "random") for row in more]
         return found
+
+    def _designed_rows(
+        self, k: int, besides: Collection[int], fit: AllRowsFit
+    ) -> list[tuple[int, Origin]]:
+        """Of the last round, and of new ones once all its rows are answered."""
+        taken = {*self._answered, *besides, *self._table_rows.tolist()}
+        last = self.rounds[-1].drawn if self.rounds else ()
+        found = [row for row in last if row not in taken][:k]
+        while len(found) < k:
+            free = self.candidates.rows[self._unlabeled]
+            free = free[~np.isin(free, [*taken, *found])]
+            if not len(free):
+                break
+            self._begin_round(free, fit)
+            found += self.rounds[-1].drawn[: k - len(found)]
+        return [(int(row), "designed") for row in found]
+
+    def _begin_round(self, free: np.ndarray, fit: AllRowsFit) -> None:
+        rows = np.union1d(self.candidates.rows, self.labels.rows)
+        share = len(self.candidates.rows) / self.table.n_rows
+        drawn = draw_round(
+            rows,
+            fit.at(rows, self.candidates.rows),
+            self.probability_of(rows),
+            np.isin(rows, free),
+            _ROUND,
+            share,
+            self._rng,
+        )
+        self._save_round(drawn)
+        self.rounds = (*self.rounds, drawn)
+
+    def probability_of(self, rows: np.ndarray) -> np.ndarray:
+        """(rows,) with what probability each has a label by now."""
+        how = dict(zip(self.labels.rows.tolist(), self.labels.origin.tolist(), strict=True))
+        return probability_of_rows(rows, how, self.table.n_rows, self.rounds)
+
+    @property
+    def _all_rows_fit(self) -> AllRowsFit | None:
+        """None while rows are still drawn at random, or no fit was asked for an answer."""
+        if self._is_beginning or self.model.full_fit is None:
+            return None
+        return self.model.full_fit.all_rows
 
     @property
     def _is_beginning(self) -> bool:
@@ -153,6 +208,8 @@ class TargetState:
             return f"drawn at random, as one row in {ONE_IN} is, to estimate the error"
         if origin == "chosen":
             return "chosen by you"
+        if origin == "designed":
+            return "drawn for the answer about all rows, more often where errors are large"
         place = self.candidates.place_of(row)
         if self.model.full_fit is None or place is None:
             return "suggested"
@@ -171,6 +228,9 @@ class TargetState:
         n, last = self.labels.n_labels, self._fitted
         if last is None:
             return True
+        full_fit = self.model.full_fit
+        if self.wish.on and full_fit is not None and full_fit.all_rows is None and not self._asked:
+            return True
         if self.model.full_fit is None:  # it failed, or an undo left too few labels
             return n != last.n_labels
         if not last.pairs() <= self.labels.pairs():  # a label that it learned from was corrected
@@ -179,8 +239,46 @@ class TargetState:
 
     def begin_fit(self) -> RowLabels:
         """The labels for a full fit that begins now."""
-        self._fitted = self.labels
+        self._fitted, self._asked = self.labels, self.wish.on
         return self.labels
+
+    def asked_of_all_rows(self) -> AskedOfAllRows | None:
+        """What the fit that begins now is to say of all rows; None if nobody wants it."""
+        if not (self.wish.on or self.rounds):
+            return None
+        free = np.flatnonzero(~np.isin(self.candidates.rows, self.labels.rows))
+        is_sample = len(self.candidates.rows) < self.table.n_rows
+        return AskedOfAllRows(self.target.name, self.probability_of(self.labels.rows), free, is_sample)
+
+    def all_rows(self) -> AllRows:
+        """The answer about all rows, as far as there is one."""
+        if not self.wish.on:
+            return AllRows(False, self.wish.half_width, (), "")
+        fit = None if self.model.full_fit is None else self.model.full_fit.all_rows
+        if fit is None or self._is_beginning:
+            n = max(FIRST_AT_RANDOM - self.labels.n_labels, 0)
+            words = f"{n} more labels of random rows come first." if n else "An answer is being made."
+            return AllRows(True, self.wish.half_width, (), words)
+        intervals = tuple(
+            Interval(answer_words(row), row.estimate, row.low, row.high)
+            for row in fit.told[:_MOST_SHARES]
+        )
+        return AllRows(True, self.wish.half_width, intervals, fit.problem or self._more_in_words(fit))
+
+    def _more_in_words(self, fit: AllRowsFit) -> str:
+        half_width = self.wish.half_width
+        if half_width is None or not fit.told:
+            return ""
+        free = self.candidates.rows[~np.isin(self.candidates.rows, self.labels.rows)]
+        size = fit.at(free, self.candidates.rows)
+        more = more_labels(fit.told, size, self.probability_of(free), half_width)
+        if more is None:
+            return ""
+        if more == 0:
+            return f"The interval is as narrow as ±{half_width:g}."
+        if more >= len(free):
+            return f"±{half_width:g} needs a label for nearly every row."
+        return f"About {more:,} more labels for ±{half_width:g}."
 
     def error(self) -> tuple[float | None, tuple[ErrorNow, ...], tuple[Promise, ...]]:
         """The error without a model, the learning curve, and the errors to expect with more labels."""

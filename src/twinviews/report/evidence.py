@@ -13,6 +13,7 @@ from sklearn.base import clone
 from twinviews import TableEncoder
 from twinviews.evaluation.told_error import ToldError, told_error
 from twinviews.report import inspection
+from twinviews.report.all_rows import AllRows, answers_for_all_rows
 from twinviews.report.rows import Drawn, ModelColumns, ReportRows, Task, read_rows
 from twinviews.report.tasks import (
     ClassificationTask,
@@ -39,6 +40,7 @@ class Evidence:
     uncertain: tuple[inspection.UncertainRow, ...]  # most uncertain first
     model: Any  # fitted with every label
     seed: int
+    all_rows: AllRows | None = None  # a mean or shares of all rows; None if there can be none
 
     @property
     def told(self) -> ToldError:
@@ -128,6 +130,16 @@ def gather(
     asked = inspection.AskedModel(model, columns, tuple(classes))
     say("Measuring importance and dependence")
     importance = inspection.permutation_importance(rows, trial, model, seed=seed)
+    say("Estimating for all rows")
+    by_name = {column.name: column for column in rows.columns}
+    ranked = [by_name[column.name] for column in importance.columns]
+    reads_the_table = isinstance(columns, ModelColumns)
+    is_sample = len(table) < rows.n_labeled + rows.n_unlabeled
+    all_rows = (
+        answers_for_all_rows(model, table, target, ranked, is_sample=is_sample)
+        if reads_the_table
+        else None
+    )
     top = [column.name for column in importance.columns[:_TOP_COLUMNS]]
     return Evidence(
         target=target,
@@ -139,4 +151,5 @@ def gather(
         uncertain=inspection.most_uncertain(rows, asked),
         model=model,
         seed=seed,
+        all_rows=all_rows,
     )

@@ -14,6 +14,7 @@ from twinviews._system.visible_text import visible
 from twinviews._system.whole_files import replace_file
 from twinviews.report import (
     accuracy_sections,
+    all_rows_section,
     model_sections,
     ranking_section,
     sentences,
@@ -26,6 +27,7 @@ from twinviews.report.evidence import Evidence
 SECTIONS: tuple[Maker, ...] = (
     accuracy_sections.error_section,
     shift_section.shift_section,
+    all_rows_section.all_rows_section,
     accuracy_sections.comparison_section,
     accuracy_sections.unlabeled_section,
     accuracy_sections.mistakes_section,

@@ -83,7 +83,7 @@ def estimate_rows(
         check_columns([target, *question.names(how)], rows.dataset.schema.names)
         apart = [name for name in targets if name != target] + [weight, cluster]
         fitted = (
-            _fitted(rows, target, task, apart, how, seed, options)
+            fitted_model(rows, target, task, apart, how, seed, options)
             if model is None
             else load_model(model)
         )
@@ -139,7 +139,7 @@ def _tell(
     return {"coverage": estimates.coverage, "notes": list(estimates.notes), "estimates": facts}
 
 
-def _fitted(
+def fitted_model(
     rows: Reading,
     target: str,
     task: Task | None,

@@ -290,9 +290,17 @@ def _mention_labels(table: str) -> None:
         say(f"Labels of the page are beside the table and not used here; --labels {file} uses them.")
 
 
+# What `twinviews plan` adds to a table: the order in which to label, and probabilities of labels.
+PLAN_COLUMNS = ("label_next", "label_probability")
+
+
 def columns_to_use(found: Reading, apart: Sequence[str | None], kinds: Mapping[str, str]) -> list[str]:
     """All but these; predictions of an earlier run would be learned from as if they were facts."""
     names = [name for name in found.dataset.schema.names if name not in apart]
+    if PLAN_COLUMNS[0] in names:
+        planned = [name for name in names if name in PLAN_COLUMNS and name not in kinds]
+        names = [name for name in names if name not in planned]
+        say(f"Left out, as columns of a plan: {', '.join(planned)} (--kind NAME=number keeps)")
     earlier = [name for name in names if _is_prediction(name) and name not in kinds]
     if "prediction" not in earlier:
         return names
