@@ -20,6 +20,7 @@ from conftest import CLASSIFIERS, REGRESSORS, make
 from twinviews import KRRRegressor, XNVClassifier, XNVRegressor, suggest
 from twinviews.active import suggestion
 from twinviews.active.model_view import uncertainty
+from twinviews.estimators._prediction_intervals import fits_without_labels
 from twinviews.tables import arrow, base
 
 GIVEN = {"n_components": 40, "sigma": 1.5, "ridge": 1e-2, "correlation_ridge": 1e-4}
@@ -355,7 +356,7 @@ def test_an_ensemble_has_an_uncertainty_of_its_own(table):
     model = XNVRegressor(n_components=30, random_state=0).fit(X, y)
     assert model.committee_
     # How far ensembles without some labels disagree, in units of the noise.
-    without = model._left_out(0).at(model._prepared(X)).prediction
+    without = fits_without_labels(model, 0).at(model._prepared(X)).prediction
     spread = without.var(axis=1) / model.loo_error_
     assert_allclose(uncertainty(model, X), spread, rtol=1e-6)
     found = suggest(model, X, 3, y=y, rule="uncertainty", random_share=0)

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_diabetes
 
 from twinviews import KRRRegressor, RFFRegressor, SSSLRegressor, XNVRegressor
+from twinviews.estimators._prediction_intervals import fits_without_labels
 from twinviews.method.intervals import (
     FitsAtRows,
     LeftOut,
@@ -32,7 +33,7 @@ def test_left_out_fits_are_the_refits(intercept):
         n_components=30, correlation_ridge=1e-3, fit_intercept=intercept, random_state=0, **FORMULA
     ).fit(X, labels)
     at = X[200:210]
-    left_out = model._left_out(0)
+    left_out = fits_without_labels(model, 0)
     ours = left_out.at(at).prediction
     rows = model._solution.problem_of(0)[0].X
     for i in range(25):

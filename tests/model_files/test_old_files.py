@@ -12,6 +12,7 @@ from scipy import sparse
 from write_corpus import CORPUS
 
 from twinviews import inspect_model, load_model, save_model
+from twinviews.estimators._prediction_intervals import fits_without_labels
 
 FILES = sorted(CORPUS.glob("*/*.twinviews"))
 # The last bits of a prediction depend on the machine's linear algebra.
@@ -46,7 +47,7 @@ def determined_to(model):
     for target in range(len(model._solution.intercept)):
         problem, place = model._solution.problem_of(target)
         within = problem.Y[:, place] - model._solution(problem.X)[:, target]
-        left_out = np.abs(model._left_out(target).residual)
+        left_out = np.abs(fits_without_labels(model, target).residual)
         some = left_out > 0
         freedom = min(freedom, np.min(np.abs(within)[some] / left_out[some], initial=np.inf))
     return max(TOLERANCE, 100 * np.finfo(float).eps / freedom)

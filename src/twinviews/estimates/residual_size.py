@@ -10,6 +10,7 @@ import numpy as np
 
 from twinviews.estimates.cross_predictions import CrossPredictions
 from twinviews.estimates.imputed_values import Grid, share_below
+from twinviews.estimators._prediction_intervals import fits_without_labels
 from twinviews.method.intervals import LeftOut
 
 
@@ -66,5 +67,4 @@ class ResidualSize:
 
     @cached_property
     def _left_out(self) -> LeftOut:
-        found: LeftOut = self.predictions.model._left_out(self.predictions.target)
-        return found
+        return fits_without_labels(self.predictions.model, self.predictions.target)
