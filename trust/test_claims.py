@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_diabetes
 
 from counts import FULL, often, tried
 from tilted_labels import tilted
 from twinviews import KRRRegressor, ShiftWarning, XNVClassifier, XNVRegressor
+from twinviews.ensemble.learned_metric import MOST_COLUMNS_FOR_DISTANCES
 
 FITS = often(4, 20)
 long = pytest.mark.skipif(not FULL, reason="a law of make trust: fits for half a minute")
@@ -21,6 +23,14 @@ def covered(model, X, y, labels):
     low, high = model.predict_interval(X[np.isnan(labels)]).T
     y, has = y[np.isnan(labels)], np.isfinite(high)
     return np.mean(((low <= y) & (y <= high))[has]), has.mean()
+
+
+def inside(X, y):
+    """The share of rows inside their 90% interval, after 100 labels."""
+    model = XNVRegressor(random_state=0).fit(X, np.where(np.arange(len(y)) < 100, y, np.nan))
+    low, high = model.predict_interval(X[100:]).T
+    assert (low < high).all()
+    return np.mean((low <= y[100:]) & (y[100:] <= high))
 
 
 @pytest.mark.filterwarnings("ignore::twinviews.ShiftWarning")
@@ -72,6 +82,38 @@ def test_error_rates_where_labels_are_no_random_sample():
         ratios.append(model.cv_error_ / np.mean((model.predict(X) != truth)[hidden]))
     assert 0.8 < np.exp(np.mean(np.log(ratios))) < 1.25
     tried("fits", FITS)
+
+
+@long
+def test_intervals_of_the_default_model():
+    """Nine in ten new rows lie inside the 90% interval, on made and on real tables."""
+    made, real = [], []
+    X, y = load_diabetes(return_X_y=True)
+    for seed in range(FITS):
+        random = np.random.default_rng(seed)
+        rows = random.normal(size=(800, 3))
+        made.append(inside(rows, np.sin(rows[:, 0]) + 0.3 * random.normal(size=800)))
+        order = np.random.default_rng(seed).permutation(len(y))
+        real.append(inside(X[order], y[order]))
+    assert 0.85 <= np.mean(made) <= 0.96
+    assert 0.85 <= np.mean(real) <= 0.95
+    tried("fits", 2 * FITS)
+
+
+@long
+def test_a_wide_table_with_few_columns_that_matter():
+    """Of more than 512 columns the three that matter are found."""
+    fits = often(1, 5)
+    for seed in range(fits):
+        random = np.random.default_rng(seed)
+        X = random.normal(size=(800, MOST_COLUMNS_FOR_DISTANCES + 100))
+        signal = np.sin(X[:, 70]) + X[:, 80] * X[:, 90]
+        y = signal + 0.1 * random.normal(size=800)
+        model = XNVRegressor(random_state=0).fit(X[:300], y[:300], X_unlabeled=X[300:])
+        error = np.sqrt(np.mean((model.predict(X[300:]) - signal[300:]) ** 2))
+        assert error < 0.3 * signal.std()
+        assert set(np.argsort(model.learned_metric_)[-3:]) == {70, 80, 90}
+    tried("fits", fits)
 
 
 @long

@@ -1,6 +1,7 @@
 """Labels far from what all others predict do not decide the fit; labels that are right stay in it."""
 
 import re
+from copy import deepcopy
 
 import numpy as np
 import pandas as pd
@@ -96,6 +97,13 @@ def test_rows_are_alike_by_a_rank_sum_test():
 # --- through the estimator --------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def clean():
+    """A model of labels as they are."""
+    X, _, labels = smooth_table()
+    return XNVRegressor(random_state=0).fit(X, labels)
+
+
 @pytest.mark.filterwarnings("ignore::twinviews.DataWarning")  # some are seen before the fit, too
 @pytest.mark.parametrize(
     "spoil",
@@ -107,9 +115,8 @@ def test_rows_are_alike_by_a_rank_sum_test():
     ],
     ids=["a total", "a blank mark", "slips of the decimal sign", "one in twenty, moved"],
 )
-def test_wild_labels_do_not_decide_the_rest(spoil):
+def test_wild_labels_do_not_decide_the_rest(spoil, clean):
     X, y, labels = smooth_table()
-    clean = XNVRegressor(random_state=0).fit(X, labels)
     wild = labels.copy()
     wild[:m] = spoil(labels[:m])
     with pytest.warns(DataWarning, match="far from what the others predict"):
@@ -161,9 +168,9 @@ def test_a_saved_model_remembers_what_it_has_not_learned_from(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::twinviews.DataWarning")
-def test_the_row_is_named_whichever_way_the_labels_come(tmp_path):
-    X, y, labels = smooth_table(N=300)
-    model = XNVRegressor(random_state=0).fit(X, labels)
+def test_the_row_is_named_whichever_way_the_labels_come(tmp_path, clean):
+    X, y, _ = smooth_table()
+    model = deepcopy(clean)
     wild = y[:m].copy()
     wild[17] = 1e4
     told = "1 of 100 labels is far from what the others predict: {} is 10,000"
@@ -171,7 +178,7 @@ def test_the_row_is_named_whichever_way_the_labels_come(tmp_path):
         model.relabel(X[:m], wild)
     names = [f"x{column}" for column in range(4)]
     frame = pd.DataFrame(X, columns=names)
-    frame["y"] = np.where(np.arange(300) < m, np.append(wild, y[m:]), np.nan)
+    frame["y"] = np.where(np.arange(len(y)) < m, np.append(wild, y[m:]), np.nan)
     frame.to_csv(tmp_path / "rows.csv", index=False)
     with pytest.warns(DataWarning, match=re.escape(told.format("row 18"))):
         XNVRegressor(random_state=0).fit_table(tmp_path / "rows.csv", target="y")

@@ -34,14 +34,20 @@ def test_members_on_directions_and_on_all_columns_share_the_weight():
     assert model.score(X[80:], y[80:]) > views.score(X[80:], y[80:]) > 0
 
 
-@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix, np.asarray])
-def test_rows_predict_the_same_in_every_form(form):
+@pytest.fixture(scope="module")
+def of_subjects():
+    """A classifier of the rows, with an ensemble."""
     X, subject = words()
     labels = np.where(np.arange(len(subject)) < 60, subject.astype(float), np.nan)
-    model = XNVClassifier(random_state=0).fit(X, labels)
+    return XNVClassifier(random_state=0).fit(X, labels)
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix, np.asarray])
+def test_rows_predict_the_same_in_every_form(form, of_subjects):
+    X, subject = words()
     rows = form(X.toarray())
-    assert_allclose(model.predict_proba(rows), model.predict_proba(X), atol=1e-9)
-    assert np.mean(model.predict(X[60:]) == subject[60:]) > 0.8
+    assert_allclose(of_subjects.predict_proba(rows), of_subjects.predict_proba(X), atol=1e-9)
+    assert np.mean(of_subjects.predict(X[60:]) == subject[60:]) > 0.8
 
 
 def test_a_saved_model_predicts_the_same_and_takes_new_labels(tmp_path):

@@ -133,13 +133,12 @@ def test_without_intercept_nothing_is_centred(table):
 
 
 def test_more_unlabeled_rows_change_the_views_only(table):
-    labeled = ~np.isnan(table.few)
-    stacked = XNVRegressor(random_state=0).fit(table.X, table.few)
-    apart = XNVRegressor(random_state=0).fit(
-        table.X[labeled], table.y[labeled], X_unlabeled=table.X[~labeled]
-    )
+    X, y, few = (part[:300] for part in table)
+    labeled = ~np.isnan(few)
+    stacked = XNVRegressor(random_state=0).fit(X, few)
+    apart = XNVRegressor(random_state=0).fit(X[labeled], y[labeled], X_unlabeled=X[~labeled])
     assert_allclose(apart.landmarks_, stacked.landmarks_)
-    assert_allclose(apart.predict(table.X), stacked.predict(table.X), rtol=1e-7, atol=1e-9)
+    assert_allclose(apart.predict(X), stacked.predict(X), rtol=1e-7, atol=1e-9)
     assert (apart.n_labeled_, apart.n_unlabeled_) == (stacked.n_labeled_, stacked.n_unlabeled_)
     assert stacked.n_labeled_ == labeled.sum()
 
