@@ -17,6 +17,8 @@ from twinviews.data_checks import (
     check_text,
     warn_of,
 )
+from twinviews.data_checks.class_order import order_of_words
+from twinviews.data_checks.count_target import not_whole
 from twinviews.data_checks.text_target import BLANK_WORDS
 from twinviews.reading.spellings import USUAL
 
@@ -180,6 +182,9 @@ FOUND = [
     *check_classes(np.arange(60) % 5),
     *check_classes(np.arange(3)),
     *check_text([*map(str, HONEST), "<15"]),
+    *check_numbers(np.arange(60) % 30),
+    not_whole(np.array([1.0, 2.5])),
+    *order_of_words(np.array(["bad", "fair", "good"])),
     *check_inputs(*table(0)[:2], "abcd", classes=False),
 ]
 
@@ -201,6 +206,9 @@ def test_all_checks_are_tried_above():
         "blank mark",
         "far label",
         "ratings",
+        "counts",
+        "counts that are not whole",
+        "order of the alphabet",
         "unlabeled class",
         "two spellings",
         "text among numbers",

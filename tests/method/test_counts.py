@@ -114,6 +114,7 @@ def test_whole_ends_keep_every_count():
         assert_array_equal(inside[some], still[some])
         assert (inside <= still).all()
     assert_array_equal(whole_ends(np.array([[0.2, np.inf]])), [[1, np.inf]])
+    assert_array_equal(whole_ends(np.array([[2 + 1e-12, 9 - 1e-12]])), [[2, 9]])
 
 
 def left_out(residual):

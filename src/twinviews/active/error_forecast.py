@@ -128,8 +128,8 @@ def _labeled_rows(
     check_is_fitted(model)
     if model._task == "ordinal":
         raise ValueError(
-            "forecast_error knows root mean squared errors and error rates, and not errors in steps. Use "
-            "an XNVClassifier on the same labels."
+            "forecast_error knows root mean squared errors and error rates, and not errors in steps. "
+            "Use an XNVClassifier on the same labels."
         )
     model._as_numbers(X)  # raises an error for rows unlike those of the fit
     y = as_array(y)

@@ -23,7 +23,6 @@ def order_of_words(classes: np.ndarray) -> list[Finding]:
             f"taken: {named}{more}.",
             "Give them in their order as classes=[...], or use an ordered pandas Categorical.",
             "Give them in their order as --classes, with commas between.",
-            stops=True,
             of_a_fit=True,
         )
     ]

@@ -6,6 +6,9 @@ import numpy as np
 
 from twinviews.data_checks.data_finding import Finding, number_text
 
+# Fewer different numbers may be codes.
+_FEWEST = 4
+
 
 def not_whole(y: np.ndarray) -> Finding:
     """The finding on labels that are not all whole numbers."""
@@ -23,7 +26,8 @@ def not_whole(y: np.ndarray) -> Finding:
 
 def counts(labels: np.ndarray) -> list[Finding]:
     """A remark on many whole numbers from 0 or 1 up, which a regression takes as any numbers."""
-    if len(labels) == 0 or (labels != np.round(labels)).any() or not 0 <= labels.min() <= 1:
+    whole = len(np.unique(labels)) >= _FEWEST and (labels == np.round(labels)).all()
+    if not whole or not 0 <= labels.min() <= 1:
         return []
     message = f"The labels are whole numbers from {labels.min():.0f} up, taken as any numbers."
     return [

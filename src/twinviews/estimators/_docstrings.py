@@ -207,12 +207,12 @@ Examples
 >>> X = rng.normal(size=(800, 3))
 >>> y = rng.poisson(np.exp(X[:, 0] + 0.5 * X[:, 1]))
 >>> labels = np.where(np.arange(800) < 100, y, np.nan)
->>> model = {name}({seed}).fit(X, labels)
+>>> model = {name}(members=None, {seed}).fit(X, labels)
 >>> round(model.score(X[100:], y[100:]), 2)
 {score}
 >>> model.predict_interval(X[100:102])
-array([[0., 2.],
-       [0., 6.]])
+array([[2., 9.],
+       [0., 3.]])
 """
 
 _ORDERED_CLASSES = """
@@ -247,7 +247,8 @@ Examples
 >>> level = X[:, 0] + np.sin(X[:, 1]) + 0.5 * rng.normal(size=800)
 >>> y = np.array(["bad", "fair", "good", "excellent"])[np.digitize(level, [-1, 0, 1])]
 >>> labels = np.where(np.arange(800) < 100, y, None)
->>> model = {name}(classes=["bad", "fair", "good", "excellent"], {seed}).fit(X, labels)
+>>> order = ["bad", "fair", "good", "excellent"]
+>>> model = {name}(classes=order, members=None, {seed}).fit(X, labels)
 >>> round(model.score(X[100:], y[100:]), 2)
 {score}
 >>> round(model.cv_error_, 2)  # in steps

@@ -24,7 +24,7 @@ from twinviews.estimators._outside import (
     warn_of_counts,
 )
 from twinviews.estimators._questions import rows_of
-from twinviews.estimators._raw_rows import is_frame, remember_columns
+from twinviews.estimators._raw_rows import remember_columns
 from twinviews.passes.first_pass import SUMMARIES
 from twinviews.tables import Table, Wanted
 from twinviews.tables.base import merge_all
@@ -173,7 +173,8 @@ def fit_table(
 
 def _column_in_memory(source: Any, target: Any) -> Any:
     """A column of a pandas data frame; None of any other source."""
-    return source[target] if is_frame(source) and hasattr(source, "iloc") else None
+    known = isinstance(target, str) and hasattr(source, "iloc") and target in source.columns
+    return source[target] if known else None
 
 
 def _checkpoint(model: Any, path: Any, tables: Sequence[Table], read_as: str) -> Checkpoint:

@@ -10,7 +10,7 @@ from twinviews.estimators._ordinal_classifier import SemiSupervisedOrdinalClassi
 from twinviews.estimators.xnv import XNV
 
 
-@documented(score=0.6)
+@documented(score=0.64)
 class XNVOrdinalClassifier(SemiSupervisedOrdinalClassifier, XNV):
     """Correlated Nystroem views, for ordered classes: Algorithm 1 of the paper, and an ensemble.
 

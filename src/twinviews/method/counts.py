@@ -33,6 +33,8 @@ _MOST_RESIDUALS = 300
 _BEYOND = 2.0
 # Another scale than the square root must have a deviance below this share of its own.
 _CLEARLY_LOWER = 0.9
+# Numbers so near to a count are that count.
+_ROUNDING = 1e-7
 # Logarithms of the dispersion to search; at the least of them it is a Poisson distribution.
 _LOG_DISPERSION = (-8.0, 4.0)
 
@@ -145,8 +147,12 @@ def _dispersion(y: np.ndarray, mean: np.ndarray, weight: np.ndarray) -> float:
 def whole_ends(ends: np.ndarray) -> np.ndarray:
     """(..., 2) the same intervals with whole ends: no whole number goes in or out.
 
-    An interval without a whole number inside becomes the one between those around it.
+    An interval without a whole number inside becomes the one between those around it. At labeled rows
+    ends are counts, and rounding must not push these out.
     """
+    with np.errstate(invalid="ignore"):  # of infinite ends
+        is_count = np.abs(ends - np.round(ends)) <= _ROUNDING * np.maximum(np.abs(ends), 1)
+    ends = np.where(is_count, np.round(ends), ends)
     low, high = np.ceil(ends[..., 0]), np.floor(ends[..., 1])
     empty = low > high
     low, high = np.where(empty, high, low), np.where(empty, low, high)

@@ -235,8 +235,14 @@ def order_of_classes(goal: Target, classes: Sequence[str] | None) -> list[Any] |
             f"Column {goal.name!r} has the class {unknown[0]!r:.40}, which is not among --classes. Put "
             f"it in its place there."
         )
-    numbers = [label for label in labels.values() if not isinstance(label, str)]
-    return [labels.get(name, type(numbers[0])(name) if numbers else name) for name in classes]
+    if all(isinstance(label, str) for label in labels.values()):
+        return list(classes)
+    try:
+        return [labels[name] if name in labels else int(name) for name in classes]
+    except ValueError:
+        raise ValueError(
+            f"--classes {','.join(classes)} must be whole numbers, as the labels of {goal.name!r} are."
+        ) from None
 
 
 def costs_of_classes(text: str) -> str | dict[str, float]:
