@@ -113,6 +113,16 @@ def test_gradients_are_those_of_the_fit(kernel):
     assert_allclose(diagonal, np.diag(expected), rtol=1e-5)
 
 
+@pytest.mark.parametrize("targets", [1, 3, 12])
+def test_the_gradient_product_of_many_targets_is_the_sum_of_theirs(targets):
+    random = np.random.default_rng(targets)
+    slopes, alpha = random.normal(size=(30, 20)), random.normal(size=(20, targets))
+    X, at = random.normal(size=(20, 4)), random.normal(size=(30, 4))
+    together = mean_gradient_product(slopes, alpha, X, at, diagonal=True)
+    one_by_one = [mean_gradient_product(slopes, a[:, None], X, at, diagonal=True) for a in alpha.T]
+    assert_allclose(together, np.sum(one_by_one, axis=0), rtol=1e-12)
+
+
 def test_the_learned_metric_finds_the_column_that_matters():
     labeled, unlabeled = few(n=150, D=10)
     _, factors, matrix = MetricRidges("gaussian", 2.0, 10).fit(labeled, unlabeled)
