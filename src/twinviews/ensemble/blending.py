@@ -8,8 +8,8 @@ import numpy as np
 from scipy.optimize import minimize_scalar, nnls
 from scipy.special import log_softmax
 
-# Classification: starting weights fall by e for each tenth by which a loss exceeds the least one.
-_SHARPNESS = 10.0
+# Classification: starting weights fall by e for each third by which a loss exceeds the least one.
+_SHARPNESS = 3.0
 # How many labels the starting weights count as: of numbers, with the variance of the labels, and of
 # classes.
 _PRIOR_NUMBERS, _PRIOR_CLASSES = 15.0, 3.0
@@ -19,6 +19,7 @@ _LEAST_SHARE = 0.01
 # Decision values are clipped here: beyond it they only say that the member is certain.
 SUREST = 1.5
 LEAST_PROBABILITY = 1e-9
+_LEAST_MIXED = 1e-300
 
 
 def weights_by_significance(errors: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -76,7 +77,8 @@ def blend_classes(held_out: np.ndarray, share: np.ndarray, weight: np.ndarray) -
     labels: 1 and 0, except where equal rows have different labels.
     """
     _, m, K = held_out.shape
-    # With few labels all may be right, so each label counts as wrong with probability (K-1)/(m+K).
+    # With few labels all may be right, so each label counts as wrong with probability (K-1)/(m+K):
+    # neither may the surest member take all, nor the mixture be certain.
     smoothing = (K - 1) / (m + K)
     smoothed = share * (1 - smoothing) + (1 - share) * smoothing / (K - 1)
     fits = [_likeliest_factor(decision, smoothed, weight) for decision in held_out]
@@ -84,10 +86,12 @@ def blend_classes(held_out: np.ndarray, share: np.ndarray, weight: np.ndarray) -
     start = weights_by_loss(np.array([loss for _, loss in fits]))
     p = np.array([_probabilities(f * d) for f, d in zip(sureness, held_out, strict=True)])
     of_label = np.einsum("jmk,mk->jm", p, share)
+    events = np.hstack([of_label, 1 - of_label])  # right, or wrong
+    counts = m * np.concatenate([(1 - smoothing) * weight, smoothing * weight])
     weights = start
     for _ in range(_EM_STEPS):
-        part = weights[:, None] * of_label
-        weights = m * ((part / part.sum(axis=0)) @ weight) + _PRIOR_CLASSES * start
+        mixed = np.maximum(weights @ events, _LEAST_MIXED)
+        weights = weights * (events @ (counts / mixed)) + _PRIOR_CLASSES * start
         weights /= weights.sum()
     weights = without_the_least(weights)
     log_p = np.log(np.einsum("j,jmk->mk", weights, p) + LEAST_PROBABILITY)

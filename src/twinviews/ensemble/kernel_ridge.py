@@ -92,9 +92,23 @@ def mean_gradient_product(
 
     ``slopes`` (rows, m) holds s(x, x_i) with grad k(x, x_i) = s(x, x_i) (x_i - x).
     """
+    if diagonal and alpha.shape[1] > X.shape[1]:
+        return _mean_squares_by_column(slopes, alpha, X, at)
     total = np.zeros(X.shape[1] if diagonal else (X.shape[1],) * 2)
     for coefficients in alpha.T:
         pull = slopes * coefficients
         gradient = pull @ X - pull.sum(axis=1)[:, None] * at
         total += np.square(gradient).sum(axis=0) if diagonal else gradient.T @ gradient
     return total / len(at)
+
+
+def _mean_squares_by_column(
+    slopes: np.ndarray, alpha: np.ndarray, X: np.ndarray, at: np.ndarray
+) -> np.ndarray:
+    """The same (D,) with one matrix product for each column, not for each of many targets."""
+    along = slopes @ alpha
+    squares = [
+        np.square(slopes @ (alpha * x[:, None]) - along * x_at[:, None]).sum()
+        for x, x_at in zip(X.T, at.T, strict=True)
+    ]
+    return np.array(squares) / len(at)

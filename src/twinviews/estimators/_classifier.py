@@ -21,6 +21,7 @@ from twinviews.method.class_costs import (
     mean_auc,
     mean_average_precision,
     recalls,
+    without_unseen,
 )
 from twinviews.method.error_estimate import ERROR_RATE, effective_number, error_rate
 from twinviews.method.labeled_problem import LabeledProblem
@@ -108,8 +109,8 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedEstimator):
         ``judged`` are the labels that an ensemble was judged by.
         """
         self._class_cost = self._costs(share, weight)
-        chosen = self._chosen(decision)
         log_p = class_log_probabilities(decision, self._scale)
+        chosen = without_unseen(self._chosen(decision), log_p, share, weight)
         wrong = 1 - share[np.arange(len(share)), chosen]
         if judged is not None:
             wrong *= self._doubt_of_others(float(weight @ expected_errors(log_p, chosen)), judged)

@@ -24,6 +24,21 @@ def least_expected_cost(log_p: np.ndarray, costs: np.ndarray) -> np.ndarray:
     return np.asarray((log_p + np.log(costs)).argmax(axis=1))
 
 
+def without_unseen(
+    chosen: np.ndarray, log_p: np.ndarray, share: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
+    """(m,) the classes chosen for held-out rows, where no other row has it the likeliest other class.
+
+    A fit without the only label of a class has not seen the class. Its cost alone, which that label
+    has told, must not find it.
+    """
+    mass = weight[:, None] * share
+    alone = (mass > 0) & np.isclose(mass, mass.sum(axis=0), rtol=1e-9, atol=0)
+    unseen = alone[np.arange(len(chosen)), chosen]
+    others = np.where(alone, -np.inf, log_p).argmax(axis=1)
+    return np.asarray(np.where(unseen, others, chosen))
+
+
 def recalls(share: np.ndarray, chosen: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """(K,) share of each class's rows that are put in it; NaN for a class that there is not."""
     right = np.zeros_like(share)
