@@ -6,8 +6,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import ExtraTreesRegressor
 
 from twinviews import DataWarning, XNVClassifier, XNVRegressor, load_model, save_model
+from twinviews.ensemble.boosted_trees import Boosting
+from twinviews.ensemble.builtin_members import builtin_members
+from twinviews.ensemble.cross_fitting import cross_fit
 from twinviews.ensemble.kernel_ridge import KernelRidge, fit_kernel_ridge
-from twinviews.ensemble.many_labels import landmark_ridge
+from twinviews.ensemble.learned_metric import MetricRidges
+from twinviews.ensemble.linear_ridge import LinearRidge
+from twinviews.ensemble.many_labels import landmark_ridge, specs_for_some_labels
+from twinviews.ensemble.member import Labeled, MemberContext, MemberSpec
 from twinviews.method.kernels import SHIFT_INVARIANT
 
 SOME = 120
@@ -114,3 +120,52 @@ def test_wild_labels_among_many_are_left_out(few_are_many):
         model = XNVRegressor(random_state=0).fit(X, np.where(np.arange(900) < 500, y, np.nan))
     assert len(model._ensembles[0].outlying) == 2
     assert model.score(X[500:], y[500:]) > 0.9
+
+
+def test_a_class_of_one_label_among_many_ends_no_fit():
+    """Trees stop by rows that are held out, within classes: of one label there are none."""
+    X, _ = table(1300)
+    codes = (X[:, 0] > 0).astype(int)
+    codes[0] = 2
+    Y = np.where(codes[:, None] == np.arange(3), 1.0, -1.0)
+    labeled = Labeled(X, Y, np.full(1300, 1 / 1300))
+    (fit,) = Boosting(0, classes=True).fit(labeled, X)
+    assert fit(X).shape == (1300, 3)
+    assert np.mean(fit(X[1:]).argmax(axis=1) == codes[1:]) > 0.97
+
+
+def test_many_classes_have_trees_with_many_labels_and_fewer_rounds(monkeypatch):
+    context = MemberContext(3, 12, {"standard": None}, table(50)[0], 0, n_labels=1500)
+    (spec,) = [one for one in builtin_members(context) if isinstance(one.recipe, Boosting)]
+    assert spec.of_all_labels
+    assert spec not in specs_for_some_labels(builtin_members(context))
+    few = builtin_members(context._replace(n_labels=900))
+    assert not any(isinstance(one.recipe, Boosting) for one in few)
+    monkeypatch.setattr("twinviews.ensemble.boosted_trees._MOST_TREES", 36)
+    X, y = table(1200)
+    codes = np.digitize(y, np.quantile(y, np.linspace(0, 1, 13)[1:-1]))
+    Y = np.where(codes[:, None] == np.arange(12), 1.0, -1.0)
+    (fit,) = spec.recipe.fit(Labeled(X, Y, np.full(1200, 1 / 1200)), X)
+    assert len(fit.trees.value) == 3
+
+
+def test_weights_are_those_of_fits_without_a_fold_whether_or_not_all_labels_are_fitted():
+    X, y = table(90)
+    labeled, specs = (
+        {"s": Labeled(X, y[:, None], np.full(90, 1 / 90))},
+        [MemberSpec("s", LinearRidge())],
+    )
+    given = specs, labeled, {"s": X}, np.arange(90) % 5, np.ones(90, bool), (-9.0, 9.0), 1
+    whole, alone = cross_fit(*given), cross_fit(*given, held_out_alone=True)
+    assert_array_equal(alone.held_out, whole.held_out)
+    assert alone.full == alone.folds[0]
+
+
+def test_a_metric_that_is_asked_for_alone_is_the_one_of_the_member():
+    X, y = table(60)
+    labeled = Labeled(X, y[:, None], np.full(60, 1 / 60))
+    recipe = MetricRidges("gaussian", 2.0, 3)
+    names = ("gaussian factors", "gaussian matrix")
+    whole, alone = (recipe.only(names, metric_alone=flag).fit(labeled, X) for flag in (False, True))
+    for one, other in zip(whole, alone, strict=True):
+        assert_array_equal(one.metric.L, other.metric.L)

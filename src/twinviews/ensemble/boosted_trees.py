@@ -13,14 +13,16 @@ from threadpoolctl import threadpool_limits
 from twinviews.ensemble.column_association import associated_columns
 from twinviews.ensemble.member import Labeled, Predictor, as_decision_values, class_codes
 
-# A tree is grown for each class in each round.
-MOST_CLASSES_FOR_BOOSTING = 7
+# A tree is grown for each class in each round: more classes take more labels.
+MOST_CLASSES_FOR_BOOSTING, MOST_CLASSES_OF_MANY = 7, 50
 # With more columns, those that have most to do with the labels are looked at.
 _MOST_COLUMNS = 512
 # Small trees for few labels. With many, rounds go on while they help a tenth that is held out.
 _OF_FEW = {"max_iter": 60, "max_leaf_nodes": 8, "min_samples_leaf": 4, "early_stopping": False}
 _OF_MANY = {"max_iter": 1000, "max_leaf_nodes": 16, "early_stopping": True, "n_iter_no_change": 20}
 _MANY = 1000
+# With many classes there are fewer rounds.
+_MOST_TREES = 7000
 
 
 @dataclass(frozen=True)
@@ -30,9 +32,13 @@ class Boosting:
     names = ("boosting",)
 
     def fit(self, labeled: Labeled, unlabeled: np.ndarray) -> list[Predictor]:
+        many = len(labeled.Y) > _MANY
+        if many and self.classes:
+            labeled = _without_single_labels(labeled)
         X, Y = labeled.X, labeled.Y
         columns = associated_columns(X, Y, _MOST_COLUMNS)
-        settings = _OF_MANY if len(Y) > _MANY else _OF_FEW
+        settings = dict(_OF_MANY if many else _OF_FEW)
+        settings["max_iter"] = min(settings["max_iter"], _MOST_TREES // Y.shape[1])
         kind = HistGradientBoostingClassifier if self.classes else HistGradientBoostingRegressor
         model = kind(learning_rate=0.1, random_state=self.seed, **settings)
         weight = labeled.weight * len(Y)
@@ -43,6 +49,13 @@ class Boosting:
             model.fit(X[:, columns], class_codes(Y) if self.classes else Y[:, 0], **options)
         trees = Trees.of(model, X.shape[1], columns)
         return [BoostedClasses(trees, model.classes_, max(Y.shape[1], 2)) if self.classes else trees]
+
+
+def _without_single_labels(labeled: Labeled) -> Labeled:
+    """Without classes of one label: rounds are judged on rows of all classes, which needs two."""
+    codes = class_codes(labeled.Y)
+    several = np.bincount(codes)[codes] > 1
+    return labeled if several.all() else labeled.take(np.flatnonzero(several))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,11 @@ from collections.abc import Callable, Iterable
 from scipy.sparse import issparse
 
 from twinviews.ensemble.anchor_graph import AnchorGraph, Anchors, centres_of
-from twinviews.ensemble.boosted_trees import MOST_CLASSES_FOR_BOOSTING, Boosting
+from twinviews.ensemble.boosted_trees import (
+    MOST_CLASSES_FOR_BOOSTING,
+    MOST_CLASSES_OF_MANY,
+    Boosting,
+)
 from twinviews.ensemble.gaussian_process import ColumnWidths
 from twinviews.ensemble.learned_metric import MetricRidges, TunedWidth
 from twinviews.ensemble.linear_ridge import LinearRidge
@@ -68,8 +72,10 @@ def _for_classes(context: MemberContext) -> list[MemberSpec]:
     for name in (first, RANK):
         if name in context.scales:
             specs.append(MemberSpec(name, Logistic(context.n_classes), in_threads=False))
-    if context.n_classes <= MOST_CLASSES_FOR_BOOSTING:
-        specs.append(MemberSpec(first, Boosting(seed, classes=True), in_threads=False))
+    few = context.n_classes <= MOST_CLASSES_FOR_BOOSTING
+    if few or (context.n_labels > SOME_LABELS and context.n_classes <= MOST_CLASSES_OF_MANY):
+        boosting = Boosting(seed, classes=True)
+        specs.append(MemberSpec(first, boosting, in_threads=False, of_all_labels=not few))
         if D > FEW_COLUMNS:
             specs.append(MemberSpec(first, SparseLinear(), in_threads=False))
     return specs

@@ -80,10 +80,12 @@ def cross_fit(
     n_threads: int,
     *,
     progress: bool = False,
+    held_out_alone: bool = False,
 ) -> CrossFit:
     """All members fitted, and their predictions of the rows of the fold that was left out.
 
-    ``learned`` (m,) says which rows are learned from; the others are predicted only.
+    ``learned`` (m,) says which rows are learned from; the others are predicted only. With
+    ``held_out_alone`` there are no fits on all labels: those without the first fold take their place.
     """
     n_folds = int(fold_of.max()) + 1
 
@@ -105,9 +107,10 @@ def cross_fit(
         return made
 
     fitted: dict[tuple[int, int], list[Predictor]] = {}  # by specification and fold
-    with progress_bar(len(specs) * (n_folds + 1), progress, unit="fits") as bar:
-        # The fits on all labels come last: some start from those without a fold.
-        for folds_now in (range(n_folds), [n_folds]):
+    # The fits on all labels come last: some start from those without a fold.
+    rounds = [[*range(n_folds)], [] if held_out_alone else [n_folds]]
+    with progress_bar(len(specs) * sum(map(len, rounds)), progress, unit="fits") as bar:
+        for folds_now in rounds:
             jobs = [(number, fold) for number in range(len(specs)) for fold in folds_now]
             threaded = [job for job in jobs if specs[job[0]].in_threads]
             for job, made in zip(threaded, map_in_order(fit, threaded, n_threads), strict=True):
@@ -117,13 +120,10 @@ def cross_fit(
                 if job not in fitted:
                     fitted[job] = fit(job)
                     bar.update()
-    *folds, full = [
-        [predictor for number in range(len(specs)) for predictor in fitted[number, fold]]
-        for fold in range(n_folds + 1)
-    ]
+    folds = [_in_order(fitted, len(specs), fold) for fold in range(n_folds)]
     members = [(name, spec.scale) for spec in specs for name in spec.recipe.names]
     names, scales = zip(*members, strict=True)
-    held_out = np.empty((len(full), *next(iter(labeled.values())).Y.shape))
+    held_out = np.empty((len(names), *next(iter(labeled.values())).Y.shape))
     for fold, predictors in enumerate(folds):
         rows = np.flatnonzero(fold_of == fold)
         for member, predictor in enumerate(predictors):
@@ -135,11 +135,19 @@ def cross_fit(
                 f"leave it out of members."
             )
     rows_of = {scale: rows[:_ROWS_TO_COMPARE] for scale, rows in unlabeled.items()}
+    if held_out_alone:
+        return CrossFit(names, scales, folds[0], folds, held_out)
+    full = _in_order(fitted, len(specs), n_folds)
     shipped = [
         like_the_folds(full[member], [fold[member] for fold in folds], rows_of[scale], bounds)
         for member, scale in enumerate(scales)
     ]
     return CrossFit(names, scales, shipped, folds, held_out)
+
+
+def _in_order(fitted: Mapping[tuple[int, int], list[Predictor]], n: int, fold: int) -> list[Predictor]:
+    """The members of a fold, in the order of their specifications."""
+    return [predictor for number in range(n) for predictor in fitted[number, fold]]
 
 
 def like_the_folds(

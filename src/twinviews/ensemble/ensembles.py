@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,11 @@ from twinviews.ensemble.blending import (
 from twinviews.ensemble.cross_fitting import CrossFit, cross_fit, folds_of
 from twinviews.ensemble.leading_directions import DIRECTIONS, LeadingDirections, OnDirections
 from twinviews.ensemble.learned_metric import InMetric
-from twinviews.ensemble.many_labels import SOME_LABELS, specs_for_all_labels
+from twinviews.ensemble.many_labels import (
+    SOME_LABELS,
+    specs_for_all_labels,
+    specs_for_some_labels,
+)
 from twinviews.ensemble.member import Labeled, MemberContext, MemberSpec, Predictor
 from twinviews.ensemble.outlying_labels import (
     are_alike,
@@ -205,10 +210,12 @@ def regression_ensemble(
     """
     context = _as_labeled_rows_are(context, labeled)
     if len(labeled.Y) > SOME_LABELS:
-        some = _without_outlying(
-            *_some(labeled, choosing), specs, context, n_threads, progress, most_rounds
+        some = _some(labeled, choosing)
+        first = specs_for_some_labels(specs)
+        found = _without_outlying(
+            *some, first, context, n_threads, progress, most_rounds, weights_alone=True
         )
-        specs = specs_for_all_labels(specs, _weights_of(some))
+        specs = specs_for_all_labels(specs, _weights_of(found))
     return _without_outlying(labeled, choosing, specs, context, n_threads, progress, most_rounds)
 
 
@@ -230,20 +237,29 @@ def _without_outlying(
     n_threads: int,
     progress: bool,
     most_rounds: int,
+    *,
+    weights_alone: bool = False,
 ) -> RegressionEnsemble:
     """Members fitted and weighted, without labels that are slips."""
-    y, judging = (
-        labeled.Y[:, 0],
-        Judging(folds_of(labeled.Y, classes=False, cluster=labeled.cluster), choosing),
+    fit = partial(
+        _weighted,
+        labeled,
+        specs,
+        context,
+        n_threads=n_threads,
+        progress=progress,
+        weights_alone=weights_alone,
     )
+    y, fold_of = labeled.Y[:, 0], folds_of(labeled.Y, classes=False, cluster=labeled.cluster)
+    judging = Judging(fold_of, choosing)
     nothing, X = np.zeros(len(y), bool), _dense_rows(labeled, context)
-    found, left_out = _weighted(labeled, specs, context, judging, nothing, n_threads, progress), nothing
+    found, left_out = fit(judging, nothing), nothing
     for _ in range(most_rounds):
         residual = y - found.held_out[:, 0]
         far = far_labels(residual, y, labeled.weight)
         if not far.any() or (far == left_out).all() or are_unlike_others(X, y, far):
             break
-        without = _weighted(labeled, specs, context, judging, far, n_threads, progress)
+        without = fit(judging, far)
         after = y - without.held_out[:, 0]
         if are_alike(X, far_labels(after, y, labeled.weight)):
             break
@@ -262,11 +278,17 @@ def _weighted(
     left_out: np.ndarray,
     n_threads: int,
     progress: bool,
+    weights_alone: bool,
 ) -> RegressionEnsemble:
-    """Members fitted to the labels that are not left out, and weighted by these."""
+    """Members fitted to the labels that are not left out, and weighted by these.
+
+    With ``weights_alone`` no member is fitted to all labels: only its weight is asked for.
+    """
     learned, fold_of = ~left_out, judging.fold_of
     bounds = _bounds(labeled.Y[learned, 0])
-    made = _cross_fit(labeled, specs, context, fold_of, bounds, learned, n_threads, progress)
+    made = _cross_fit(
+        labeled, specs, context, fold_of, bounds, learned, n_threads, progress, weights_alone
+    )
     held_out, y = np.clip(made.held_out[:, :, 0], *bounds), labeled.Y[:, 0]
     # Each fold is judged with weights from the labels outside it; the mean of these weights predicts.
     by_fold = np.array(
@@ -308,8 +330,10 @@ def classification_ensemble(
     """Members fitted to all classes together, on standardised rows, and weighted."""
     context = _as_labeled_rows_are(context, labeled)
     if len(labeled.Y) > SOME_LABELS:
-        some = _of_classes(*_some(labeled, choosing), specs, context, n_threads, progress)
-        specs = specs_for_all_labels(specs, _weights_of(some))
+        some = _some(labeled, choosing)
+        first = specs_for_some_labels(specs)
+        found = _of_classes(*some, first, context, n_threads, progress, weights_alone=True)
+        specs = specs_for_all_labels(specs, _weights_of(found))
     return _of_classes(labeled, choosing, specs, context, n_threads, progress)
 
 
@@ -320,12 +344,16 @@ def _of_classes(
     context: MemberContext,
     n_threads: int,
     progress: bool,
+    *,
+    weights_alone: bool = False,
 ) -> ClassificationEnsemble:
     judging = Judging(folds_of(labeled.Y, classes=True, cluster=labeled.cluster), choosing)
     fold_of = judging.fold_of
     bounds = (-SUREST, SUREST)
     everything = np.ones(len(fold_of), bool)
-    made = _cross_fit(labeled, specs, context, fold_of, bounds, everything, n_threads, progress)
+    made = _cross_fit(
+        labeled, specs, context, fold_of, bounds, everything, n_threads, progress, weights_alone
+    )
     held_out, share = two_sided(made.held_out), class_shares(labeled.Y)
     blend = blend_classes(held_out, share, choosing)
     # The blend fits every label, so each fold is judged by the blend of the labels outside it.
@@ -371,10 +399,12 @@ def _cross_fit(
     learned: np.ndarray,
     n_threads: int,
     progress: bool,
+    held_out_alone: bool,
 ) -> CrossFit:
     on = {name: labeled.on(scale) for name, scale in context.scales.items()}
     unlabeled = {name: on_scale(scale, context.unlabeled) for name, scale in context.scales.items()}
-    return cross_fit(specs, on, unlabeled, fold_of, learned, bounds, n_threads, progress=progress)
+    how = {"progress": progress, "held_out_alone": held_out_alone}
+    return cross_fit(specs, on, unlabeled, fold_of, learned, bounds, n_threads, **how)
 
 
 def _members(made: CrossFit, weights: np.ndarray, context: MemberContext) -> tuple[Member, ...]:

@@ -109,6 +109,8 @@ class MetricRidges:
     width: float  # in median distances between unlabeled rows
     n_columns: int
     kinds: tuple[str, ...] = ("plain", "factors", "matrix")
+    # Whether only the metrics are asked for: then the ridge of the last round is not chosen anew.
+    metric_alone: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -116,10 +118,10 @@ class MetricRidges:
         kinds = [kind for kind in self.kinds if kind != "matrix" or small]
         return tuple(f"{self.kernel} {kind}" for kind in kinds)
 
-    def only(self, names: Sequence[str]) -> MetricRidges:
+    def only(self, names: Sequence[str], *, metric_alone: bool = False) -> MetricRidges:
         """Those of its members that have one of the names."""
         kinds = tuple(kind for kind in self.kinds if f"{self.kernel} {kind}" in names)
-        return replace(self, kinds=kinds)
+        return replace(self, kinds=kinds, metric_alone=metric_alone)
 
     def fit(self, labeled: Labeled, unlabeled: np.ndarray) -> list[Predictor]:
         plain = plain_metric(labeled)
@@ -139,7 +141,8 @@ class MetricRidges:
         for round_ in range(ROUNDS):
             metric = metric.stretched(fitted.gradient_product(diagonal=metric.L.ndim == 1))
             # The rounds in between keep the ridge: they only serve to find the metric.
-            ridge = None if round_ == ROUNDS - 1 else fitted.fit.ridge
+            last = round_ == ROUNDS - 1 and not self.metric_alone
+            ridge = None if last else fitted.fit.ridge
             fitted = self.fit_in(metric, labeled, unlabeled, ridge)
         return fitted.predictor
 

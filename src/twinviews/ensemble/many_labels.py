@@ -44,6 +44,11 @@ _BLOCK_ROWS = 4096
 _ROUNDING = 1e-10
 
 
+def specs_for_some_labels(specs: Sequence[MemberSpec]) -> list[MemberSpec]:
+    """Members that are fitted to some labels first."""
+    return [spec for spec in specs if not spec.of_all_labels]
+
+
 def specs_for_all_labels(
     specs: Sequence[MemberSpec], weights: Sequence[tuple[str, str, float]]
 ) -> list[MemberSpec]:
@@ -76,7 +81,7 @@ _KERNEL_RECIPES = (ColumnWidths, MetricRidges, TunedWidth)
 
 
 def _only(recipe: Recipe, names: Sequence[str]) -> Recipe:
-    return recipe.only(names) if isinstance(recipe, MetricRidges) else recipe
+    return recipe.only(names, metric_alone=True) if isinstance(recipe, MetricRidges) else recipe
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,8 @@ class MemberSpec(NamedTuple):
     in_threads: bool = True
     # By the user: it goes on to all labels, whatever its weight with some of them.
     given: bool = False
+    # Fitted to all labels or to none: with some of many it would take too long.
+    of_all_labels: bool = False
 
 
 class MemberContext(NamedTuple):
