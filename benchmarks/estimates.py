@@ -64,6 +64,7 @@ class How(NamedTuple):
     fits: Path | None
     peer: bool
     only_fits: bool
+    no_new_fits: bool = False
 
 
 class Found(NamedTuple):
@@ -153,6 +154,8 @@ def one_fit(job: Job, how: How) -> list[Found] | None:
         return None
     if job.n > 0.5 * len(rows.y):
         return None
+    if how.no_new_fits and not fit_file(job, how.fits).exists():
+        return None
     frame = drawn_labels(job, rows)
     is_number = CONTEST_SETS_BY_NAME[job.set_name].task == "regression"
     classes = np.unique(frame["y"].dropna())
@@ -182,9 +185,11 @@ def the_fit(job: Job, rows: Rows, frame: pd.DataFrame, fits: Path | None) -> Any
         model = Estimator(random_state=job.draw, n_threads=1, progress=False, members=members)
         return model.fit_table(frame, target="y", columns=rows.inputs, **options)
 
-    name = f"{job.set_name}-{job.n}-{job.draw}"
-    path = None if fits is None else fits / f"{job.design}-{job.members}" / name
-    return kept(path, fit, frame[rows.inputs])
+    return kept(None if fits is None else fit_file(job, fits), fit, frame[rows.inputs])
+
+
+def fit_file(job: Job, fits: Path) -> Path:
+    return fits / f"{job.design}-{job.members}" / f"{job.set_name}-{job.n}-{job.draw}"
 
 
 def of_numbers(job: Job, ask: dict[str, Any], rows: Rows) -> list[Found]:
@@ -279,7 +284,8 @@ def tell(found: list[Found]) -> None:
     for n in sorted({one.n for one in found}):
         some = [one for one in found if one.n == n]
         sets, draws = {one.set_name for one in some}, {one.draw for one in some}
-        print(f"\nn = {n}: {len(sets)} sets, {len(draws)} draws")
+        fits = {one[:5] for one in some}
+        print(f"\nn = {n}: {len(fits)} fits, {len(sets)} sets, {len(draws)} draws")
         for what in dict.fromkeys(one.what for one in some):
             tell_of(what, [one for one in some if one.what == what], n)
     peers = [one for one in found if one.peer_width]
@@ -303,7 +309,8 @@ def tell_of(what: str, some: list[Found], n: int) -> None:
     )
     widths = defaultdict(list)
     for one in some:
-        if np.isfinite([one.width, one.alone_width]).all() and min(one.width, one.alone_width) > 0:
+        both = np.array([one.width, one.alone_width], dtype=float)  # None: not known
+        if np.isfinite(both).all() and both.min() > 0:
             widths[one.set_name].append(one.width / one.alone_width)
     ratios = {name: mean_of(of_set) for name, of_set in widths.items()}
     if ratios:
@@ -344,6 +351,7 @@ def main() -> None:
     parser.add_argument("--members", choices=["auto", "quick"], default="auto")
     parser.add_argument("--fits", type=Path, help="folder of fits, which are used again")
     parser.add_argument("--only-fits", action="store_true", help="keep fits and ask nothing")
+    parser.add_argument("--no-new-fits", action="store_true", help="those of --fits and no others")
     parser.add_argument("--jobs", type=int, default=default_jobs())
     parser.add_argument("--peer", action="store_true", help="ppi-python and CatBoost beside the means")
     parser.add_argument("--report", action="store_true", help="no more fits: what is there")
@@ -389,7 +397,7 @@ def run(store: Intervals, options: argparse.Namespace) -> None:
     asked = "SELECT DISTINCT set_name, n, draw, design, members FROM intervals"
     done = {Job(*row) for row in store.rows(asked)}
     todo = [job for job in jobs_of(options) if job not in done]
-    how = How(options.data, options.fits, options.peer, False)
+    how = How(options.data, options.fits, options.peer, False, options.no_new_fits)
     with workers(options.jobs) as pool:
         for _, found in as_they_come(pool, one_fit, todo, how, "fits"):
             if found:

@@ -102,3 +102,26 @@ def test_it_is_what_the_function_tells(folder, model):
     told = json.loads(run(folder, "--model", model, "--json").stdout)["estimates"][0]
     (found,) = estimate(load_model(model), folder / "patients.csv", target="progression")
     assert told["low"] == pytest.approx(found.low, rel=1e-9)
+
+
+def test_rows_of_a_patient_stay_together(tmp_path):
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(60), 3)
+    age = rng.normal(50, 10, size=180).round(1)
+    y = (age / 10 + rng.normal(size=60)[patient] + 0.1 * rng.normal(size=180)).round(2)
+    rows = pd.DataFrame({"patient": [f"p{one}" for one in patient], "age": age, "y": y})
+    rows.loc[patient >= 20, "y"] = np.nan
+    table, model = str(tmp_path / "visits.csv"), str(tmp_path / "model")
+    rows.to_csv(table, index=False)
+    fit = ["fit", table, "--target", "y", "--quick", "-o", model]
+    ask = ["estimate", table, "--target", "y", "--model", model, "--cluster", "patient", "--json"]
+    assert CliRunner().invoke(main, [*fit, "--kind", "patient=skip"]).exit_code == 0
+    refused = CliRunner().invoke(main, ask)
+    assert refused.exit_code != 0
+    assert "20 of 20 clusters are in several folds" in " ".join(refused.stderr.split())
+    assert CliRunner().invoke(main, [*fit, "--cluster", "patient"]).exit_code == 0
+    done = CliRunner().invoke(main, ask)
+    assert done.exit_code == 0
+    (found,) = json.loads(done.stdout)["estimates"]
+    assert found["n_labels"] == 60
+    assert found["low"] < y.mean() < found["high"]

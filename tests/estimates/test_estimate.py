@@ -272,10 +272,7 @@ def test_labels_must_be_those_of_the_fit(model, frame):
         estimate(model, frame.assign(y=np.nan), target="y")
 
 
-def test_models_without_fits_of_folds_are_refused(classifier, frame):
-    quick = XNVRegressor(members=None).fit_table(frame, target="y", columns=["a", "b"])
-    with pytest.raises(ValueError, match="no ensemble"):
-        estimate(quick, frame, target="y")
+def test_files_without_fits_of_folds_are_refused(classifier, frame):
     (ensemble,) = classifier._ensembles
     old = XNVClassifier()
     old.__dict__.update(classifier.__dict__)

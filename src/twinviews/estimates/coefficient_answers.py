@@ -55,10 +55,19 @@ def coefficient_estimates(
     squares = moments * (totals.squares / totals.weight if totals.weight > 0 else 1.0)
 
     def products(power: float) -> Products:
-        own = labels.own[:, place]
-        sums = (moments, products_of_others)
-        how = (power, squares, variance, labels.cluster)
-        return estimated_products(Z, y, own, a, labels.weight, *sums, *how)
+        return estimated_products(
+            Z,
+            y,
+            labels.own[:, place],
+            a,
+            labels.weight,
+            moments,
+            products_of_others,
+            power,
+            squares,
+            variance,
+            labels.cluster,
+        )
 
     def solved(some: Products) -> Coefficients:
         if not classes:

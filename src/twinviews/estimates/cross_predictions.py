@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from twinviews.ensemble.ensembles import ClassificationEnsemble, RegressionEnsemble
+from twinviews.estimates.ridge_folds import RidgeFolds
 from twinviews.estimators._ensemble import dense, labels_of
 from twinviews.estimators._table_methods import numbers_of
 from twinviews.method.labeled_problem import LabeledProblem
@@ -29,14 +30,24 @@ class CrossPredictions:
         return is_classifier(self.model)
 
     @property
-    def ensemble(self) -> RegressionEnsemble | ClassificationEnsemble:
-        found: RegressionEnsemble | ClassificationEnsemble = self.model._ensembles[self.target]
-        return found
+    def ensemble(self) -> RegressionEnsemble | ClassificationEnsemble | None:
+        """None if the model has none: the folds are then those of its ridge regression."""
+        found = self.model._ensembles
+        return None if found is None else found[self.target]
+
+    @cached_property
+    def ridge(self) -> RidgeFolds:
+        """The model without an ensemble, with and without each fold of the labels."""
+        problem, place = self.model._solution.problem_of(self._column)
+        places = tuple(range(problem.Y.shape[1])) if self.is_classification else (place,)
+        scale = self.model._scale if self.is_classification else None
+        return RidgeFolds(self.model._solution, problem, places, scale)
 
     @property
     def problem(self) -> LabeledProblem:
         """The distinct labeled rows of the target."""
-        return labels_of(self.ensemble, self.model._solution.problem_of(self._column)[0])
+        problem = self.model._solution.problem_of(self._column)[0]
+        return problem if self.ensemble is None else labels_of(self.ensemble, problem)
 
     @property
     def _column(self) -> int:
@@ -45,6 +56,8 @@ class CrossPredictions:
     @property
     def bounds(self) -> tuple[float, float]:
         """Between which predicted numbers are."""
+        if self.ensemble is None:
+            return self.ridge.bounds
         assert isinstance(self.ensemble, RegressionEnsemble), "classes have none"
         return self.ensemble.bounds
 
@@ -56,6 +69,8 @@ class CrossPredictions:
     @property
     def fold_of(self) -> np.ndarray:
         """(m,) the fold of each labeled row of the fit."""
+        if self.ensemble is None:
+            return self.ridge.fold_of
         assert self.ensemble.fold_of is not None, "checked before"
         return self.ensemble.fold_of
 
@@ -71,6 +86,8 @@ class CrossPredictions:
 
     def shipped(self, X: Any) -> np.ndarray:
         """(rows, 1 or K) by the fit on all labels."""
+        if self.ensemble is None:
+            return self.ridge.shipped(X)
         decision = self.ensemble(X)
         if not self.is_classification:
             return decision
@@ -78,6 +95,8 @@ class CrossPredictions:
 
     def without_folds(self, X: Any) -> np.ndarray:
         """(rows, folds, 1 or K) by the fit without each fold."""
+        if self.ensemble is None:
+            return self.ridge.without_folds(X)
         if isinstance(self.ensemble, RegressionEnsemble):
             return self.ensemble.without_folds(X)[0][:, :, None]
         return self.ensemble.without_folds(X)
@@ -94,7 +113,7 @@ class CrossPredictions:
 
 
 def refuse_without_folds(model: Any) -> None:
-    """Only an ensemble whose file has the fits without a fold can be used."""
+    """An ensemble whose file has no fits without a fold cannot be used."""
     if model._task not in ("regression", "classification"):
         other = "XNVRegressor" if model._task == "count" else "XNVClassifier"
         raise ValueError(
@@ -102,10 +121,7 @@ def refuse_without_folds(model: Any) -> None:
             f"this is an {type(model).__name__}. Fit an {other} on the same labels."
         )
     if model._ensembles is None:
-        raise ValueError(
-            "This model has no ensemble, whose fits without some labels an estimate is made of. Fit an "
-            'XNVRegressor or XNVClassifier with members="auto", the default, and at least 5 labels.'
-        )
+        return
     if any(one.fold_of is None or not one.members[0].folds for one in model._ensembles):
         raise ValueError(
             "This model comes from a file of an earlier version, which has no fits without a fold of "

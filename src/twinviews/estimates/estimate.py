@@ -60,8 +60,9 @@ def estimate(
 
     Parameters
     ----------
-    model : fitted XNVRegressor or XNVClassifier with an ensemble
-        It must have been fitted on the labels of these rows.
+    model : fitted regressor or classifier of this library
+        It must have been fitted on the labels of these rows. Predictions of labeled rows are those of
+        the fits without their fold: of the ensemble or, without one, of the ridge regression.
     rows : array, data frame, or table of any size
         The rows to speak about, with their labels: those of the fit, or some of them. Whatever
         ``fit_table`` takes is read once, block by block.
@@ -144,7 +145,7 @@ def estimate(
         )
     if what == "coefficients" and (names or population):
         raise ValueError("Coefficients are of all rows given. Leave by and population out.")
-    n_targets = 1 if is_classifier(model) else len(model._ensembles)
+    n_targets = 1 if is_classifier(model) else model._solution.coef.shape[1]
     targets = names_of_targets(model, target, n_targets)
     regressors = tuple(columns or ())
     beside = RowColumns(tuple(names), regressors, weight, label_probability, strata, cluster)

@@ -62,10 +62,7 @@ class MeanAnswer(NamedTuple):
         if self.is_shrunk or not np.isfinite(found.variance):
             low, high = mean_ends(found.value, found.variance, found.degrees, coverage)
             return max(0.0, low), min(1.0, high)
-        spread = min(
-            population_variance(self.sample, is_share=True), share_variance(found.value, self.sample)
-        )
-        return share_ends(found.value, spread / found.variance, found.degrees, coverage)
+        return told_share_ends(found, self.sample, found.value, coverage)
 
     @property
     def worth(self) -> float:
@@ -81,10 +78,32 @@ def told_ends(found: MeanEstimate, coverage: float) -> tuple[float, float]:
     return mean_ends(found.value, found.variance, found.degrees, coverage, found.skewness)
 
 
+def told_share_ends(
+    found: MeanEstimate, sample: LabeledSample, value: float, coverage: float
+) -> tuple[float, float]:
+    """Of a share, if the estimate were this value."""
+    spread = min(population_variance(sample, is_share=True), share_variance(value, sample))
+    return share_ends(value, spread / found.variance, found.degrees, coverage)
+
+
 def length(found: MeanEstimate) -> float:
-    """Of the interval, which is the same wherever the estimate is."""
-    low, high = mean_ends(0.0, found.variance, found.degrees, 0.95, found.skewness)
+    """Of the interval of a number, which is the same wherever the estimate is."""
+    low, high = told_ends(found, 0.95)
     return high - low
+
+
+def is_shorter(
+    powered: MeanEstimate, alone: MeanEstimate, sample: LabeledSample, *, is_share: bool
+) -> bool:
+    """Whether predictions make the interval shorter, were both estimates the same."""
+    if not is_share:
+        return length(powered) < length(alone)
+    if min(powered.variance, alone.variance) <= 0:
+        return powered.variance < alone.variance
+    (low, high), (low_alone, high_alone) = (
+        told_share_ends(one, sample, alone.value, 0.95) for one in (powered, alone)
+    )
+    return high - low < high_alone - low_alone
 
 
 class Options(NamedTuple):
@@ -101,7 +120,7 @@ def overall_answer(
     power = tuned_power(sample.y, sample.predicted, sample.stands_for * sample.weight)
     alone = difference_estimate(sample, others, 0.0, **how)
     powered = difference_estimate(sample, others, power, **how)
-    if length(powered) >= length(alone):
+    if not is_shorter(powered, alone, sample, is_share=quantity.is_share):
         powered, power = alone, 0.0
     return MeanAnswer(
         sample, others, powered, alone, power, quantity.is_share, population=options.population
@@ -138,9 +157,10 @@ def group_answers(
             for one in (power, 0.0)
         )
         counts = power
-        if not few and length(powered) >= length(alone):
+        is_share = quantity.is_share
+        if not few and not is_shorter(powered, alone, of_group, is_share=is_share):
             powered, counts = alone, 0.0
-        if labels.cluster is not None and len(np.unique(some.cluster)) < 2:
+        if some.cluster is not None and len(np.unique(some.cluster)) < 2:
             unknown = MeanEstimate(powered.value, np.inf, 0.0, powered.weight)
             powered, alone = unknown, unknown._replace(value=np.nan)
         elif few and len(own) < 2:

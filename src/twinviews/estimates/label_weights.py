@@ -25,6 +25,8 @@ def label_weights(
 ) -> LabelWeights:
     """By strata or probabilities of the table, else as the fit has weighted its labels.
 
+    Of clusters it is not known whether they are a random sample, which a note says if they may not be.
+
     ``importance`` (n,) is that of the fit, None if it took labels for a random sample.
     """
     labeled = found.labeled
@@ -37,6 +39,13 @@ def label_weights(
     if assume_random:
         return LabelWeights(np.ones(n), None, "Labels are taken for a random sample, as was said.")
     shift = model.shift_
+    if labeled.cluster is not None and shift is not None and shift.is_shifted:
+        # Few clusters always differ from all rows; the test supposes that rows are independent.
+        note = (
+            f"{shift.words()} That may be chance where rows of a cluster are alike: labels are taken "
+            f"for those of {len(np.unique(labeled.cluster)):,} clusters drawn at random."
+        )
+        return LabelWeights(np.ones(n), None, note)
     if importance is None:
         if shift is not None and shift.is_shifted:
             raise _not_random(shift.words(), "how likely each row was to have a label is not known")

@@ -15,6 +15,7 @@ from twinviews.estimates.group_answers import (
     Options,
     difference,
     group_answers,
+    length,
     overall_answer,
     told_ends,
 )
@@ -161,6 +162,10 @@ class TargetQuestion:
                 continue
             powered = difference(answer.powered, reference.powered)
             alone = difference(answer.alone, reference.alone)
+            is_shrunk = answer.is_shrunk or reference.is_shrunk
+            power = answer.power
+            if not is_shrunk and length(powered) >= length(alone):
+                powered, power = alone, 0.0
             found.append(
                 told(
                     self._about(
@@ -169,8 +174,8 @@ class TargetQuestion:
                     _interval(powered, coverage).times(-1 if is_above else 1),
                     _interval(alone, coverage).times(-1 if is_above else 1),
                     labels_worth=float("nan"),
-                    power=answer.power,
-                    is_shrunk=answer.is_shrunk or reference.is_shrunk,
+                    power=power,
+                    is_shrunk=is_shrunk,
                 )
             )
         return found
@@ -219,12 +224,15 @@ class TargetQuestion:
             for shares in ([one.powered for one in answers], [one.alone for one in answers])
         )
         middle = answers[int(np.abs(values - powered.value).argmin())]
+        worth, power = middle.worth, middle.power
+        if powered.high - powered.low > alone.high - alone.low:
+            powered, worth, power = alone, float(len(labels.y)), 0.0
         return told(
             self._about("median" if q == 0.5 else f"quantile {q:g}", group, len(labels.y)),
             powered,
             alone,
-            labels_worth=middle.worth,
-            power=middle.power,
+            labels_worth=worth,
+            power=power,
         )
 
 
