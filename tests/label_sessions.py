@@ -10,12 +10,14 @@ from pathlib import Path
 
 from twinviews.labeling.entries import ConflictError, Event, LabelTarget
 from twinviews.labeling.page_data import (
+    AllRows,
     Card,
     ClassProbability,
     ErrorNow,
     Fact,
     FoundRow,
     Imported,
+    Interval,
     ModelGuess,
     Neighbour,
     Promise,
@@ -43,6 +45,7 @@ class PlainSession:
         self.n_rows, self.targets, self.columns = n_rows, targets, columns
         self.cell, self.table = cell, table
         self.events, self.calls = [], []
+        self.all_rows = AllRows(False, None, (), "")
         self._lock = threading.Lock()
 
     def state(self, target):
@@ -57,7 +60,15 @@ class PlainSession:
         promise = Promise(20, 0.02, 0.01, 0.03, "20 more labels would bring it to about 0.02.")
         promises = (promise,) if curve else ()
         about = (self.table, self.n_rows, self.targets, target, len(self.events), *counts)
-        return State(*about, "error", 0.4, tuple(curve), promises, "at rest", bool(self.events))
+        curve = tuple(curve)
+        undoable = bool(self.events)
+        return State(*about, "error", 0.4, curve, promises, "at rest", undoable, self.all_rows)
+
+    def want_all_rows(self, target, wish):
+        self.calls.append("want_all_rows")
+        told = (Interval("Mean of size", "142.3", "139.8 to 144.7", None),) if wish.on else ()
+        words = "About 40 more labels." if wish.half_width else ""
+        self.all_rows = AllRows(wish.on, wish.half_width, told, words)
 
     def next_card(self, target, *, besides=()):
         return next(iter(self.batch(target, 1, besides=besides)), None)

@@ -1,4 +1,4 @@
-"""twinviews estimate: what it prints and writes."""
+"""twinviews estimate and twinviews plan: what they print and write."""
 
 import json
 
@@ -10,6 +10,8 @@ from click.testing import CliRunner
 from twinviews import XNVRegressor, estimate, save_model
 from twinviews.cli import main
 from twinviews.cli.actions.demo_tables import write_patients
+from twinviews.cli.actions.fit_model import columns_to_use
+from twinviews.reading import read
 
 
 @pytest.fixture(scope="module")
@@ -125,3 +127,61 @@ def test_rows_of_a_patient_stay_together(tmp_path):
     (found,) = json.loads(done.stdout)["estimates"]
     assert found["n_labels"] == 60
     assert found["low"] < y.mean() < found["high"]
+
+
+# --- plan -------------------------------------------------------------------------------------------
+
+
+def plan(folder, *options):
+    table = str(folder / "patients.csv")
+    return CliRunner().invoke(main, ["plan", table, "--target", "progression", *map(str, options)])
+
+
+def test_a_plan_is_the_table_with_two_columns_and_a_list_of_rows(folder, model):
+    out, rows = folder / "planned.csv", folder / "next.csv"
+    done = plan(folder, "--model", model, "--more", 40, "--by", "clinic", "-o", out, "--rows", rows)
+    assert done.exit_code == 0, done.output
+    given = pd.read_csv(folder / "patients.csv", sep=";", decimal=",")
+    planned, listed = pd.read_csv(out), pd.read_csv(rows)
+    assert planned.columns.tolist() == [*given.columns, "label_next", "label_probability"]
+    chosen = planned[planned.label_next.notna()]
+    assert sorted(chosen.label_next) == list(range(1, 41))
+    assert chosen.progression.isna().all()
+    assert (planned.label_probability > 0).all()
+    in_order = chosen.sort_values("label_next")
+    assert listed.row.tolist() == (in_order.index + 1).tolist()
+    assert listed.clinic.tolist() == in_order.clinic.tolist()
+    np.testing.assert_allclose(listed.label_probability, in_order.label_probability)
+    assert listed.progression.isna().all()
+    for words in ("40 rows to label", "Harbour: ", "--label-probability label_probability"):
+        assert words in done.stderr
+
+
+def test_a_plan_goes_on_from_the_last_one(folder, model, tmp_path):
+    first = tmp_path / "first.csv"
+    assert plan(folder, "--model", model, "--more", 10, "-o", first).exit_code == 0
+    before = pd.read_csv(first)
+    ask = ["plan", str(first), "--target", "progression", "--model", str(model), "--more", "10"]
+    ask += ["--label-probability", "label_probability", "--json", "-o", str(tmp_path / "second.csv")]
+    done = CliRunner().invoke(main, ask)
+    assert done.exit_code == 0, done.output
+    facts = json.loads(done.stdout)
+    assert (facts["n_rows"], facts["n_next"]) == (442, 10)
+    after = pd.read_csv(tmp_path / "second.csv")
+    assert after.columns.tolist() == before.columns.tolist()
+    assert (after.label_probability >= before.label_probability - 1e-12).all()
+
+
+def test_columns_of_a_plan_are_no_inputs(tmp_path):
+    path = tmp_path / "planned.csv"
+    path.write_text("a,y,label_next,label_probability\n1,2,,0.5\n2,,1,0.5\n")
+    found = read(path)
+    assert columns_to_use(found, ["y"], {}) == ["a"]
+    assert columns_to_use(found, ["y"], {"label_next": "number"}) == ["a", "label_next"]
+
+
+@pytest.mark.parametrize("options", [[], ["--more", "3", "--half-width", "2"]])
+def test_a_plan_needs_a_number_of_rows_or_a_width(folder, options):
+    done = plan(folder, *options, "-o", folder / "out.csv")
+    assert done.exit_code == 2
+    assert "--more K or --half-width NUMBER" in done.stderr

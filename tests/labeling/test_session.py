@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pyarrow.dataset as ds
 import pytest
 from numpy.testing import assert_array_equal
@@ -25,7 +26,9 @@ from twinviews.labeling import live_model
 from twinviews.labeling import session as session_module
 from twinviews.labeling import target_state as target_module
 from twinviews.labeling.entries import ConflictError, Entry, LabelTarget
+from twinviews.labeling.label_rounds import Wish
 from twinviews.labeling.live_model import fit_fully
+from twinviews.labeling.page_data import AllRows
 from twinviews.labeling.session import LabelingSession
 from twinviews.reading import Reading, read
 
@@ -55,7 +58,7 @@ class AtOnce:
         self._X, self._done = X, done
 
     def request(self, job):
-        self._done(job.target, fitted_once(job.task, self._X, job.labels, job.n_rows))
+        self._done(job.target, fitted_once(job.task, self._X, job.labels, job.n_rows, 0, job.asked))
 
     def close(self):
         pass
@@ -129,6 +132,36 @@ def wait_for(condition, seconds=60):
     while not condition():
         assert time.monotonic() < end, "waited for too long"
         time.sleep(0.05)
+
+
+# --- answers about all rows -------------------------------------------------------------------------
+
+
+def test_rows_for_an_answer_come_by_a_design_and_go_on_after_a_restart(tmp_path, at_once, monkeypatch):
+    monkeypatch.setattr(target_module, "FIRST_AT_RANDOM", 12)
+    targets = (SIZE,)
+    with session_of(tmp_path, columns(120), targets) as session:
+        assert session.state("size").all_rows == AllRows(False, None, (), "")
+        session.want_all_rows("size", Wish(True, 0.05))
+        assert session.state("size").all_rows.words == "12 more labels of random rows come first."
+        assert {card.origin for card in label(session, 12)} == {"random"}
+        cards = label(session, 4)
+        assert {card.origin for card in cards} == {"designed"}
+        told = session.state("size").all_rows
+        assert told.intervals[0].title == "Mean of size"
+        assert "more labels for ±0.05" in told.words
+        following = [card.row for card in session.batch("size", 5)]
+        _, out = session.export("labels.csv")
+        lines = pacsv.read_csv(out).to_pylist()
+        assert [line["origin"] for line in lines] == ["random"] * 12 + ["designed"] * 4
+        p = np.array([line["probability"] for line in lines])
+        assert ((p >= 12 / 120) & (p < 0.5)).all()
+        assert 60 < np.sum(1 / p) < 240  # they stand for about all rows
+    with session_of(tmp_path, columns(120), targets) as session:
+        assert session.state("size").all_rows.half_width == 0.05
+        assert [card.row for card in session.batch("size", 5)] == following
+        session.want_all_rows("size", Wish())
+        assert session.next_card("size").origin in ("random", "suggested")
 
 
 # --- rows to label ----------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from twinviews.estimates.sampling_design import (
     variance_before,
 )
 from twinviews.estimates.told_estimate import ToldEstimate
+from twinviews.labeling.page_data import Interval
 from twinviews.method.landmarks import row_priorities
 
 
@@ -77,12 +78,14 @@ def all_rows_fit(
     return AllRowsFit(told, problem, at_candidates, label_rows, size.at_labels()[place])
 
 
-def answer_words(told: ToldEstimate) -> str:
-    """Mean of price: 142.3, 139.8 to 144.7"""
+def interval_of(told: ToldEstimate) -> Interval:
+    """An estimate as the page shows it."""
     value, low, high, *_ = told.texts()
+    share = None
     if told.what.startswith("share"):
-        value, low, high = (f"{100 * one:.1f}%" for one in (told.estimate, told.low, told.high))
-    return f"{told.title()}: {value}, {low} to {high}"
+        share = (told.estimate, told.low, told.high)
+        value, low, high = (f"{100 * one:.1f}%" for one in share)
+    return Interval(told.title(), value, f"{low} to {high}", share)
 
 
 def more_labels(

@@ -85,12 +85,12 @@ class Promise:
 
 @dataclass(frozen=True)
 class Interval:
-    """A number about all rows."""
+    """A number about all rows, for display."""
 
-    words: str  # "Mean of price: 142.3, 139.8 to 144.7"
-    value: float
-    low: float
-    high: float
+    title: str  # "Mean of price"
+    value: str
+    ends: str  # "139.8 to 144.7"
+    share: tuple[float, float, float] | None  # of a share, the same as numbers
 
 
 @dataclass(frozen=True)

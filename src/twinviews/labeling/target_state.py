@@ -11,12 +11,12 @@ import numpy as np
 from twinviews.active.acquisition import AcquisitionRule
 from twinviews.active.label_sampling import RANDOM_SHARE
 from twinviews.evaluation.told_error import told_estimate
-from twinviews.labeling.answer_now import AllRowsFit, answer_words, more_labels
+from twinviews.labeling.answer_now import AllRowsFit, interval_of, more_labels
 from twinviews.labeling.candidate_rows import CandidateRows
 from twinviews.labeling.entries import Answer, Event, LabelTarget, Origin, Task, plain_label
 from twinviews.labeling.label_rounds import Round, Wish, draw_round, probability_of_rows
 from twinviews.labeling.live_model import AskedOfAllRows, LiveModel, RowLabels
-from twinviews.labeling.page_data import AllRows, ErrorNow, Interval, Promise
+from twinviews.labeling.page_data import AllRows, ErrorNow, Promise
 from twinviews.labeling.table_copy import TableCopy, table_labels
 
 # The first labels are of rows drawn at random; from then on one row in four is, so that the error can
@@ -259,10 +259,7 @@ class TargetState:
             n = max(FIRST_AT_RANDOM - self.labels.n_labels, 0)
             words = f"{n} more labels of random rows come first." if n else "An answer is being made."
             return AllRows(True, self.wish.half_width, (), words)
-        intervals = tuple(
-            Interval(answer_words(row), row.estimate, row.low, row.high)
-            for row in fit.told[:_MOST_SHARES]
-        )
+        intervals = tuple(map(interval_of, fit.told[:_MOST_SHARES]))
         return AllRows(True, self.wish.half_width, intervals, fit.problem or self._more_in_words(fit))
 
     def _more_in_words(self, fit: AllRowsFit) -> str:
@@ -274,11 +271,13 @@ class TargetState:
         more = more_labels(fit.told, size, self.probability_of(free), half_width)
         if more is None:
             return ""
+        is_share = self.target.task == "classification"
+        wanted = f"±{100 * half_width:g}%" if is_share else f"±{half_width:g}"
         if more == 0:
-            return f"The interval is as narrow as ±{half_width:g}."
+            return f"The interval is as narrow as {wanted}."
         if more >= len(free):
-            return f"±{half_width:g} needs a label for nearly every row."
-        return f"About {more:,} more labels for ±{half_width:g}."
+            return f"{wanted} needs a label for nearly every row."
+        return f"About {more:,} more labels for {wanted}."
 
     def error(self) -> tuple[float | None, tuple[ErrorNow, ...], tuple[Promise, ...]]:
         """The error without a model, the learning curve, and the errors to expect with more labels."""

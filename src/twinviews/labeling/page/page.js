@@ -4,6 +4,7 @@ import { AnswerForm, readNumber } from "./answer.js";
 import { BatchItem } from "./batch.js";
 import { Facts, neighbourItem } from "./card.js";
 import { drawCurve } from "./curve.js";
+import { drawWhole, setUpWhole } from "./whole.js";
 import { chooseAnswer, offerFile, setUpFiles, setUpHelp, setUpSearch } from "./dialogs.js";
 import { apart, button, find, make } from "./elements.js";
 import { Keys } from "./keys.js";
@@ -59,6 +60,7 @@ function showState(fresh) {
   find("undo").disabled = !state.undoable;
   showKeys();
   drawCurve(find("curve"), state, task);
+  drawWhole(state.all_rows, task);
   if (old?.target !== state.target || old.targets.length !== state.targets.length) showTargets();
   if (task === "classification") showClasses(classes);
 }
@@ -410,6 +412,14 @@ const openFiles = setUpFiles({
     await switchTo(wanted.name);
     return `${short(visible(wanted.name))} is a target now, and is shown.`;
   },
+});
+
+setUpWhole(async (on, half_width) => {
+  const changed = on !== state.all_rows.on;
+  const body = { target: state.target, on, half_width };
+  showState((await connection.post("/api/all-rows", body)).state);
+  pollsLeft = MOST_POLLS;
+  if (changed) await next();
 });
 
 document.addEventListener("visibilitychange", poll);
