@@ -1,6 +1,6 @@
 """Wide tables and many labels, on made tables: error against CatBoost, time and memory.
 
-    python benchmarks/no_cliffs.py                     all, ten minutes
+    python benchmarks/no_cliffs.py                     all, half an hour
     python benchmarks/no_cliffs.py --only columns      one part: see below
 
 columns: y = sin(x1) + x2 x3 + noise, 500 labels, among 20 to 2,000 columns; error of the signal, means
