@@ -1,6 +1,6 @@
 """Wide tables and many labels, on made tables: error against CatBoost, time and memory.
 
-    python benchmarks/no_cliffs.py                     all, ten minutes
+    python benchmarks/no_cliffs.py                     all, half an hour
     python benchmarks/no_cliffs.py --only columns      one part: see below
 
 linear: a plane of 5 or 15 of 100 to 2,000 columns, 100 labels; error of the signal, against the lasso
