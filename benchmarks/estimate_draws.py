@@ -152,12 +152,11 @@ def intervals(rows: Rows, labels: Labels, rng: np.random.Generator) -> list[Inte
     moved = without - shipped[:, None]
     own = without[chosen, fold]
     ones, U = np.ones(n), float(len(free))
-    sample = LabeledSample(
-        y, own, labels.stands_for, ones, fold, moved=moved[chosen], cluster=labels.cluster
-    )
+    sample = LabeledSample(y, own, labels.stands_for, ones, fold, cluster=labels.cluster)
     sample = sample.standing_for(U)
     shares = np.bincount(fold, sample.stands_for, without.shape[1]) / U
-    others = UnlabeledRows(U, U, float(shares @ without[free].mean(0)), 0.0, moved[free].mean(0))
+    mean, squares = float(shares @ without[free].mean(0)), np.square(moved[free]).mean(0)
+    others = UnlabeledRows(U, U, mean, 0.0, moved[free].mean(0), squares)
     power = tuned_power(y, own, sample.stands_for)
     powered, alone = (difference_estimate(sample, others, one) for one in (power, 0.0))
     plain = difference_estimate(sample._replace(cluster=None), others, power)
@@ -182,10 +181,10 @@ def coefficients(
     M = rows.Z[free].T @ rows.Z[free]
     shares = np.bincount(sample.fold, a, without.shape[1]) / a.sum()
     sums = shares @ (without[free].T @ rows.Z[free])
-    assert sample.moved is not None, "given above"
     moved_sums = moved[free].T @ rows.Z[free]
     try:
-        variance = products_of_fits_variance(Z, a, sample.fold, sample.moved, moved_sums, M)
+        at_labels = moved[labels.chosen]
+        variance = products_of_fits_variance(Z, a, sample.fold, at_labels, moved_sums, M)
         found = [
             linear_coefficients(
                 estimated_products(

@@ -22,12 +22,12 @@ that the rows were drawn from, :math:`S_y^2 \sum w^2 / W^2` is added.
 The mean :math:`\bar r` follows each label: with shares :math:`h_i = a_i w_i / \sum a w`, a square is
 expected to be :math:`1 - 2 h_i + \sum h^2` of the variance, and is divided by that.
 
-V holds for given fits. With the share :math:`p_k` of fold k, the error is the sum of
-:math:`p_k e_k`, where :math:`e_k` is that of the labels of fold k and of the fit without them. Two
-folds have related errors in so far as the labels of each move the fit that predicts the other: by
-:math:`c_{kj}`, what leaving fold j out moves the mean at the labels of fold k, less at rows without a
-label. The covariances sum to :math:`\sum_{j \ne k} p_j p_k c_{kj} c_{jk}`, which is at most
-:math:`\sum p_k^2 c_{kj}^2` (Cauchy and Schwarz). That is added.
+V holds for given fits. The error is a sum over folds, and two folds have related errors in so far as
+the labels of each move the fit that predicts the other. Let :math:`\delta_j` be what leaving fold j
+out moves predictions by, and :math:`s_j^2` its variance over rows without a label. At held-out labels
+of fold k the sum of :math:`h_i \delta_j` has the variance :math:`s_j^2 \sum_{i \in k} h_i^2`. All
+covariances of folds sum to at most :math:`\sum_k \sum_{j \ne k} s_j^2 \sum_{i \in k} h_i^2` (Cauchy and
+Schwarz), which is added.
 """
 
 from __future__ import annotations
@@ -46,8 +46,6 @@ class LabeledSample(NamedTuple):
     weight: np.ndarray  # (n,) w
     fold: np.ndarray  # (n,)
     stratum: np.ndarray | None = None  # (n,) codes: labels were given at random within each
-    # (n, folds) predictions by the fits without each fold, less those of the fit on all labels.
-    moved: np.ndarray | None = None
     cluster: np.ndarray | None = None  # (n,) codes: rows of one depend on each other
 
     def take(self, some: np.ndarray) -> LabeledSample:
@@ -58,7 +56,6 @@ class LabeledSample(NamedTuple):
             self.weight[some],
             self.fold[some],
             None if self.stratum is None else self.stratum[some],
-            None if self.moved is None else self.moved[some],
             None if self.cluster is None else self.cluster[some],
         )
 
@@ -99,8 +96,10 @@ class UnlabeledRows(NamedTuple):
     squares: float  # sum of squared weights
     mean: float  # of the fits without a fold, averaged over the folds
     variance: float = 0.0  # of that mean, where it is known for a sample of the rows only
-    # (folds,) the mean by the fit without each fold, less that by the fit on all labels.
+    # (folds,) means of predictions by the fit without each fold less those by the fit on all labels,
+    # and of the squares of these differences.
     moved: np.ndarray | None = None
+    moved_squares: np.ndarray | None = None
 
 
 class MeanEstimate(NamedTuple):
@@ -152,19 +151,19 @@ def difference_estimate(
 
 def fits_variance(labeled: LabeledSample, others: UnlabeledRows) -> float:
     """What fits that depend on the labels add to the variance of the mean, at the most."""
-    if labeled.moved is None or others.moved is None:
+    if others.moved is None or others.moved_squares is None:
         return 0.0
     v = labeled.stands_for * labeled.weight
-    K = len(others.moved)
-    of_fold = np.bincount(labeled.fold, v, K)
-    if not of_fold.any():
+    if not v.any():
         return 0.0
-    sums = np.zeros((K, K))
-    np.add.at(sums, labeled.fold, v[:, None] * labeled.moved)
-    # p_k c_kj
-    effects = (sums - np.outer(of_fold, others.moved)) / of_fold.sum()
-    np.fill_diagonal(effects, 0.0)
-    return float(np.square(effects).sum())
+    # Labels of a cluster are together in a fold, and may be off in the same direction.
+    unit = labeled.unit
+    fold = np.zeros(int(unit.max()) + 1, int)
+    fold[unit] = labeled.fold
+    shares = np.square(np.bincount(unit, v) / v.sum())
+    of_fold = np.bincount(fold, shares, len(others.moved))
+    spread = np.maximum(others.moved_squares - np.square(others.moved), 0.0)
+    return float(of_fold @ (spread.sum() - spread))
 
 
 # Labels of either kind that are added where a variance of 0 and 1 is estimated.

@@ -133,7 +133,6 @@ def labeled_sample(labels: PredictedLabels, quantity: Quantity) -> LabeledSample
         labels.weight,
         labels.fold,
         labels.stratum,
-        by_fold - quantity.at_shipped(labels.shipped)[:, None],
         labels.cluster,
     )
 
@@ -154,7 +153,8 @@ def unlabeled_rows(rows: SampledRows, quantity: Quantity, fold_shares: np.ndarra
     difference, variance = totals.sample.mean_and_variance(moved @ fold_shares)
     shipped = quantity.mean(totals)
     share = totals.sample.weight / totals.sample.weight.sum()
-    return UnlabeledRows(totals.weight, totals.squares, shipped + difference, variance, share @ moved)
+    means = (share @ moved, share @ np.square(moved))
+    return UnlabeledRows(totals.weight, totals.squares, shipped + difference, variance, *means)
 
 
 def all_unlabeled_rows(
@@ -175,4 +175,5 @@ def all_unlabeled_rows(
         float(share @ [part.mean for part in parts]),
         float(np.square(share) @ [part.variance for part in parts]),
         share @ np.array([part.moved for part in parts]),
+        share @ np.array([part.moved_squares for part in parts]),
     )
