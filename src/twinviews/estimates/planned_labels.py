@@ -72,4 +72,5 @@ def _about(half_width: float) -> str:
     if not np.isfinite(half_width):
         return "unknown"
     rounded = float(f"{half_width:.3g}")
-    return f"\N{PLUS-MINUS SIGN}{rounded:,.0f}" if rounded >= 1000 else f"\N{PLUS-MINUS SIGN}{rounded:g}"
+    written = f"{rounded:,.0f}" if rounded >= 1000 else f"{rounded:g}"
+    return f"\N{PLUS-MINUS SIGN}{written}"
