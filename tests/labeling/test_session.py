@@ -7,7 +7,6 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from functools import partial
 from uuid import uuid4
 
 import numpy as np
@@ -16,10 +15,9 @@ import pyarrow.csv as pacsv
 import pyarrow.dataset as ds
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn.linear_model import RidgeCV
 
 from label_sessions import HOSTILE
-from twinviews import XNVRegressor, forecast_error, label_probabilities
+from twinviews import forecast_error, label_probabilities
 from twinviews.evaluation.told_error import told_error
 from twinviews.labeling import candidate_rows as candidates_module
 from twinviews.labeling import session as session_module
@@ -115,8 +113,6 @@ def wait_for(condition, seconds=60):
 
 def test_rows_for_an_answer_come_by_a_design_and_go_on_after_a_restart(tmp_path, at_once, monkeypatch):
     monkeypatch.setattr(target_module, "FIRST_AT_RANDOM", 12)
-    quick = partial(XNVRegressor, members=[RidgeCV()])
-    monkeypatch.setattr("twinviews.labeling.live_model.XNVRegressor", quick)
     targets = (SIZE,)
     with session_of(tmp_path, columns(120), targets) as session:
         assert session.state("size").all_rows == AllRows(False, None, (), "")
