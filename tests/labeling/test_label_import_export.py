@@ -146,9 +146,10 @@ def test_an_exported_list_names_rows_from_1(bench, tmp_path):
     last = bench.say(4, None, answer="unsure")
     bench.say(5, 1.0)
     bench.store.undo("price", "u")
-    assert export_labels(bench.store, tmp_path / "labels.csv") == 2
+    assert export_labels(bench.store, bench.copy, tmp_path / "labels.csv") == 2
     first, second = csv.DictReader(io.StringIO((tmp_path / "labels.csv").read_text()))
     time = first.pop("time")
+    assert float(first.pop("probability")) == pytest.approx(1 / N_ROWS)
     assert first == {
         "row": "1", "target": "price", "answer": "label", "value": "2", "origin": "random"
     }  # fmt: skip
@@ -179,7 +180,7 @@ def test_a_list_is_read_back_into_the_same_answers(prices, colours):
                     text = value.strip() if isinstance(value, str) else value
                     answer, origin = ("skip", "random") if value is None else ("label", "chosen")
                     bench.say(row, text, target, answer, origin)
-            export_labels(bench.store, folder / "labels.csv")
+            export_labels(bench.store, bench.copy, folder / "labels.csv")
             content = (folder / "labels.csv").read_bytes()
             for target, said in (("price", prices), ("colour", colours)):
                 if not said:

@@ -312,6 +312,30 @@ def test_when_nothing_is_left(serve, visit):
     expect(page.locator("#row")).to_have_text("Row 2")
 
 
+def test_an_answer_about_all_rows_is_asked_for(serve, visit):
+    served = serve("numbers")
+    page = visit(served)
+    switch, field = page.locator("#whole-on"), page.locator("#half-width")
+    expect(switch).to_have_attribute("aria-pressed", "false")
+    expect(field).to_be_hidden()
+    switch.click()
+    expect(page.locator("#whole")).to_contain_text("142.3")
+    expect(page.locator("#whole")).to_contain_text("95% interval 139.8 to 144.7")
+    field.fill("-3")
+    field.press("Enter")
+    expect(page.locator("#whole-note")).to_contain_text("above 0")
+    field.fill("2,5")
+    field.press("Enter")
+    expect(page.locator("#whole-words")).to_have_text("About 40 more labels.")
+    assert served.state()["all_rows"]["half_width"] == 2.5
+    page.reload()
+    expect(switch).to_have_attribute("aria-pressed", "true")
+    expect(field).to_have_value("2.5")
+    assert Axe().run(page).violations_count == 0
+    switch.click()
+    expect(page.locator("#whole")).to_be_empty()
+
+
 def test_files_and_targets(serve, visit, tmp_path):
     served = serve("numbers")
     page = visit(served)

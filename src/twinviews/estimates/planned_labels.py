@@ -71,4 +71,6 @@ def _line(plan: GroupPlan) -> str:
 def _about(half_width: float) -> str:
     if not np.isfinite(half_width):
         return "unknown"
-    return f"\N{PLUS-MINUS SIGN}{half_width:.3g}"
+    rounded = float(f"{half_width:.3g}")
+    written = f"{rounded:,.0f}" if rounded >= 1000 else f"{rounded:g}"
+    return f"\N{PLUS-MINUS SIGN}{written}"

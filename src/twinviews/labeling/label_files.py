@@ -58,7 +58,7 @@ def export(
     name = f"{stem}.{form}" if form == _LABELS_ONLY else f"{stem}.labeled.{form}"
     out = Path(tempfile.mkdtemp(dir=folder)) / name
     if form == _LABELS_ONLY:
-        export_labels(store, out)
+        export_labels(store, table, out)
     else:
         export_table(store, table, out)
     return name, out
@@ -102,14 +102,17 @@ def labeled_batches(
         start = end
 
 
-def export_labels(store: LabelStore, out: Path) -> int:
-    """Write a line for each answer in force, with its row counted from 1; return their number."""
+def export_labels(store: LabelStore, table: TableCopy, out: Path) -> int:
+    """Write a line for each answer in force, with its row counted from 1; return their number.
+
+    Labels come with the probability with which their rows were given one.
+    """
     events: list[Event] = []
     probability: dict[tuple[str, int], float] = {}
     for target in store.targets():
         answers = store.answers(target.name).values()
         events += [event for event in answers if event.entry.answer != "clear"]
-        probability |= _probabilities(store, target.name)
+        probability |= _probabilities(store, table, target)
     lines = [
         {
             **vars(event.entry),
@@ -124,20 +127,27 @@ def export_labels(store: LabelStore, out: Path) -> int:
     schema = pa.schema(
         [(name, types.get(name, pa.string())) for name in (*LIST_COLUMNS, "probability")]
     )
-    table = pa.Table.from_pylist(lines, schema)
-    return write(table.to_batches(), schema, out)
+    return write(pa.Table.from_pylist(lines, schema).to_batches(), schema, out)
 
 
-def _probabilities(store: LabelStore, target: str) -> dict[tuple[str, int], float]:
-    """With what probability each row was given its label here, by target and row.
+def how_of_rows(store: LabelStore, table: TableCopy, target: LabelTarget) -> dict[int, str]:
+    """For each labeled row, how it was chosen; "given" if the table itself has the label."""
+    rows, _ = table_labels(table, target)
+    how = dict.fromkeys(rows.tolist(), "given")
+    for row, event in store.answers(target.name).items():
+        if event.entry.answer == "label":
+            how[row] = event.entry.origin
+    return how
 
-    Labels of the table itself are not among them: nobody knows how they came.
-    """
-    events = store.answers(target)
-    how = {row: one.entry.origin for row, one in events.items() if one.entry.answer == "label"}
+
+def _probabilities(
+    store: LabelStore, table: TableCopy, target: LabelTarget
+) -> dict[tuple[str, int], float]:
+    """With what probability each labeled row has its label, by target and row."""
+    how = how_of_rows(store, table, target)
     rows = np.array(list(how), dtype=np.int64)
-    found = probability_of_rows(rows, how, store.table.n_rows, store.rounds(target))
-    return {(target, int(row)): float(p) for row, p in zip(rows, found, strict=True)}
+    found = probability_of_rows(rows, how, table.n_rows, store.rounds(target.name))
+    return {(target.name, int(row)): float(p) for row, p in zip(rows, found, strict=True)}
 
 
 def _text(value: float | str | None) -> str | None:

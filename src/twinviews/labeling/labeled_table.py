@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 
 from twinviews.labeling.entries import LabelTarget
-from twinviews.labeling.label_files import labeled_batches, schema_with_labels
+from twinviews.labeling.label_files import how_of_rows, labeled_batches, schema_with_labels
 from twinviews.labeling.label_rounds import probability_of_rows
 from twinviews.labeling.label_store import LabelStore
 from twinviews.labeling.store_format import TableIdentity
-from twinviews.labeling.table_copy import TableCopy, table_labels
+from twinviews.labeling.table_copy import TableCopy
 from twinviews.reading import Reading
 from twinviews.reading.copies import typed_copy
 
@@ -61,7 +61,7 @@ def with_labels(reading: Reading, path: Path, target: str) -> LabeledTable:
         with LabelStore(path, identity) as store:
             wanted = store.target(target)
             store.check_unchanged(table)
-            how = _how_of_rows(store, table, wanted)
+            how = how_of_rows(store, table, wanted)
             schema = schema_with_labels(table, [wanted])
             probability = _new_name("label_probability", schema.names)
             p = probability_of_rows(np.arange(table.n_rows), how, table.n_rows, store.rounds(target))
@@ -70,16 +70,6 @@ def with_labels(reading: Reading, path: Path, target: str) -> LabeledTable:
             dataset = typed_copy(batches, schema.append(pa.field(probability, pa.float64())))
     with_all = replace(reading, dataset=dataset, n_rows=identity.n_rows)
     return LabeledTable(with_all, wanted, probability, Counter(how.values()))
-
-
-def _how_of_rows(store: LabelStore, table: TableCopy, target: LabelTarget) -> dict[int, str]:
-    """For each labeled row, how it was chosen; "given" if the table itself has the label."""
-    rows, _ = table_labels(table, target)
-    how = dict.fromkeys(rows.tolist(), "given")
-    for row, event in store.answers(target.name).items():
-        if event.entry.answer == "label":
-            how[row] = event.entry.origin
-    return how
 
 
 def _new_name(name: str, taken: list[str]) -> str:

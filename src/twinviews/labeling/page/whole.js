@@ -70,6 +70,6 @@ function shareLine({ title, value, ends, share: [middle, low, high] }) {
     make("rect", { class: "part", width: 100 * middle, height: 8 }),
     make("rect", { class: "ends", x: 100 * low, y: 3, width: Math.max(100 * (high - low), 0.5), height: 2 }));
   const line = meanLine({ title, value, ends });
-  line.append(picture);
+  line.querySelector("dd").append(picture);
   return line;
 }
