@@ -17,6 +17,7 @@ from twinviews.encoding.values import as_numbers
 from twinviews.reading.arrow_kinds import kind_of_type as kind_of
 from twinviews.tables.arrow import check_columns
 
+NumbersOrClasses = Literal["regression", "classification"]
 Task = Literal["regression", "classification", "ordinal", "count"]
 
 # How a model file begins.

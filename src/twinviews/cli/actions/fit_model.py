@@ -30,7 +30,7 @@ from twinviews.labeling.labeled_table import LabeledTable, with_labels
 from twinviews.labeling.store_format import label_file
 from twinviews.reading import Reading, ReadingOptions, columnar_copy, read
 
-_ESTIMATORS = {
+_ESTIMATORS: dict[Task, Any] = {
     "regression": XNVRegressor,
     "classification": XNVClassifier,
     "ordinal": XNVOrdinalClassifier,

@@ -18,7 +18,7 @@ import pyarrow.dataset as ds
 
 from twinviews._system.cache_folder import default_cache
 from twinviews._system.whole_files import replace_file
-from twinviews.cli.actions.first_look import Task, check_paths, look_at_target
+from twinviews.cli.actions.first_look import NumbersOrClasses, check_paths, look_at_target
 from twinviews.cli.errors import say
 from twinviews.labeling.entries import LabelTarget
 from twinviews.labeling.server import serve
@@ -34,7 +34,7 @@ def label_rows(
     table: str,
     targets: Sequence[str],
     *,
-    task: Task | None,
+    task: NumbersOrClasses | None,
     classes: Sequence[str] | None,
     labels: Path | None,
     port: int | None,
@@ -78,7 +78,9 @@ def label_rows(
     say("Stopped. Every label is kept; the same command continues from here.")
 
 
-def target_of(dataset: ds.Dataset, name: str, task: Task | None, classes: Sequence[str]) -> LabelTarget:
+def target_of(
+    dataset: ds.Dataset, name: str, task: NumbersOrClasses | None, classes: Sequence[str]
+) -> LabelTarget:
     """The target of a name: a column of the table or a new one."""
     name = name if name in dataset.schema.names else name.strip()
     if classes and task == "regression":
