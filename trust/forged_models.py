@@ -99,8 +99,13 @@ def originals():
         }
     )
     names = [name for name in twinviews.__all__ if name.endswith(("Regressor", "Classifier"))]
+    counts, order = np.round(np.square(2 * numbers)), {"classes": ["ape", "bee", "cat"]}
+    labels = {"XNVCountRegressor": counts}
     for name in names:
-        yield small(name).fit(X, numbers if name.endswith("Regressor") else animals)
+        own = order if name == "XNVOrdinalClassifier" else {}
+        yield small(name, **own).fit(
+            X, labels.get(name, numbers if name.endswith("Regressor") else animals)
+        )
     yield small("XNVRegressor", scale="rank", landmarks=X[:6]).fit(X.astype("f4"), both)
     yield small("XNVRegressor").fit(raw, numbers)
     yield small("SSSLClassifier", scale="robust").fit(raw, animals)
@@ -300,8 +305,11 @@ def rows_for(model):
 
 def answers(model, X):
     if hasattr(model, "classes_"):
-        return [model.predict(X), model.predict_proba(X), model.decision_function(X)]
-    return [*model.predict(X, return_std=True), model.predict_interval(X, 0.8)]
+        decision = [model.decision_function(X)] if hasattr(model, "decision_function") else []
+        return [model.predict(X), model.predict_proba(X), *decision]
+    is_count = isinstance(model, twinviews.XNVCountRegressor)
+    mean = [model.predict(X)] if is_count else model.predict(X, return_std=True)
+    return [*mean, model.predict_interval(X, 0.8)]
 
 
 def check_answers(model):

@@ -201,7 +201,7 @@ def test_costs_of_classes(tmp_path):
     assert "which is not CLASS=COST" in run(*asked, "--class-weight", "yes=ten", code=3).stderr
     assert "no class of y" in run(*asked, "--class-weight", "maybe=3", code=3).stderr
     numbers = ("fit", tmp_path / "t.csv", "--target", "a", "--quick", "-o", tmp_path / "m")
-    assert "for classes" in run(*numbers, "--class-weight", "balanced", code=3).stderr
+    assert "is for --task classification" in run(*numbers, "--class-weight", "balanced", code=3).stderr
 
 
 def test_unlabeled_rows_left_out_are_told_by_fit_inspect_and_report(folder):

@@ -595,8 +595,8 @@ def test_classes_are_weighed_by_likelihood(K):
     weight /= weight.sum()
     blend = blend_classes(held_out, share, weight)
     factors = np.exp(np.arange(-2, 5, 0.01))
-    doubt = (K - 1) / (m + K)
-    doubtful = share * (1 - doubt) + (1 - share) * doubt / (K - 1)
+    unsure = (K - 1) / (m + K)
+    doubtful = share * (1 - unsure) + (1 - share) * unsure / (K - 1)
     losses = []
     for decision, sureness in zip(held_out, blend.sureness, strict=True):
         curve = [-weight @ (doubtful * np.log(softmax(f * decision))).sum(axis=1) for f in factors]
@@ -607,6 +607,7 @@ def test_classes_are_weighed_by_likelihood(K):
     p = softmax(blend.sureness[:, None, None] * held_out)
     of_label = (p * share).sum(axis=2)
     first = np.arange(0.001, 1, 0.001)
+    doubt = 1 / (m + 2)
     likelihood = []
     for x in first:
         right = x * of_label[0] + (1 - x) * of_label[1]
@@ -616,11 +617,12 @@ def test_classes_are_weighed_by_likelihood(K):
     assert_allclose(blend.weights, [best, 1 - best], atol=3e-3)
     assert blend.weights.min() > 0.02
     mixed = np.einsum("j,jmk->mk", blend.weights, p)
+    doubtful = share * (1 - doubt) + (1 - share) * doubt / (K - 1)
     curve = [-weight @ (doubtful * np.log(softmax(f * np.log(mixed)))).sum(axis=1) for f in factors]
     assert_allclose(blend.temper, factors[np.argmin(curve)], rtol=0.03)
 
 
-@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("K", [2, 3, 10])
 @pytest.mark.parametrize("m", [30, 300])
 def test_labels_that_are_all_right_do_not_make_a_mixture_certain(K, m):
     """A further label is wrong as often as after m right ones of m."""
@@ -628,7 +630,7 @@ def test_labels_that_are_all_right_do_not_make_a_mixture_certain(K, m):
     held_out = np.array([share - 0.3, 0.8 * share - 0.2])
     blend = blend_classes(held_out, share, np.full(m, 1 / m))
     p = np.exp(class_log_mixture(held_out, blend))
-    assert_allclose(1 - (p * share).sum(axis=1), (K - 1) / (m + K), rtol=0.1)
+    assert_allclose(1 - (p * share).sum(axis=1), 1 / (m + 2), rtol=0.1)
 
 
 def test_a_tempered_mixture_is_a_power_of_the_weighted_probabilities():

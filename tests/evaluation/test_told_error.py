@@ -8,14 +8,22 @@ import pytest
 from twinviews import XNVClassifier, XNVRegressor
 from twinviews.evaluation.told_error import readable, told_error
 from twinviews.evaluation.told_rarity import probability
+from twinviews.method.error_estimate import ERROR_RATE, ROOT_MEAN_SQUARE
 
 
 def numbers(error=55.3, ends=(48.0, 64.0), r2=0.46, n=150):
-    return SimpleNamespace(cv_error_=error, cv_error_interval_=np.array(ends), cv_r2_=r2, n_labeled_=n)
+    return SimpleNamespace(
+        _measure=ROOT_MEAN_SQUARE,
+        cv_error_=error,
+        cv_error_interval_=np.array(ends),
+        cv_r2_=r2,
+        n_labeled_=n,
+    )
 
 
 def classes(error=0.12, ends=(0.08, 0.17), auc=0.9, log_loss=0.31, balanced=0.13, n=150):
     return SimpleNamespace(
+        _measure=ERROR_RATE,
         classes_=np.array(["a", "b"]),
         cv_error_=error,
         cv_error_interval_=np.array(ends),
@@ -75,7 +83,8 @@ def test_words(model, words):
 
 
 def test_a_model_of_an_earlier_version_has_no_interval():
-    old = SimpleNamespace(cv_error_=2.0, cv_error_interval_=None, cv_r2_=np.nan, n_labeled_=50)
+    unknown = {"cv_error_interval_": None, "cv_r2_": np.nan}
+    old = SimpleNamespace(_measure=ROOT_MEAN_SQUARE, cv_error_=2.0, n_labeled_=50, **unknown)
     told = told_error(old)
     assert told.words() == "2 (root mean squared error, cross-validated)"
     assert told.as_dict()["low"] is None
@@ -84,6 +93,7 @@ def test_a_model_of_an_earlier_version_has_no_interval():
 
 def test_each_target_has_its_own():
     model = SimpleNamespace(
+        _measure=ROOT_MEAN_SQUARE,
         cv_error_=np.array([1.0, 20.0]),
         cv_error_interval_=np.array([[0.9, 1.1], [18.0, 22.0]]),
         cv_r2_=np.array([0.5, 0.7]),

@@ -40,12 +40,12 @@ N = 60
 _fits = {}
 
 
-def fitted_once(task, X, labels, n_rows):
+def fitted_once(task, X, labels, *more):
     """The full fit; sessions of many tests learn from the same first labels, in the same order."""
     kind = live_model.XNVRegressor if task == "regression" else live_model.XNVClassifier
-    key = pickle.dumps((kind, X, *(part.tolist() for part in labels), n_rows))
+    key = pickle.dumps((kind, X, *(part.tolist() for part in labels), more))
     if key not in _fits:
-        _fits[key] = fit_fully(task, X, labels, n_rows)
+        _fits[key] = fit_fully(task, X, labels, *more)
     return _fits[key]
 
 
@@ -137,7 +137,9 @@ def wait_for(condition, seconds=60):
 # --- answers about all rows -------------------------------------------------------------------------
 
 
-def test_rows_for_an_answer_come_by_a_design_and_go_on_after_a_restart(tmp_path, at_once, monkeypatch):
+def test_rows_for_an_answer_come_by_a_design_and_go_on_after_a_restart(
+    tmp_path, with_members, monkeypatch
+):
     monkeypatch.setattr(target_module, "FIRST_AT_RANDOM", 12)
     targets = (SIZE,)
     with session_of(tmp_path, columns(120), targets) as session:

@@ -16,6 +16,7 @@ from twinviews import (
     save_model,
 )
 from twinviews.cli import main
+from twinviews.estimators._prediction_intervals import fits_without_labels
 
 FORMULA = {"sigma": 2.0, "ridge": 1e-3, "correlation_ridge": 1e-3, "committee": False}
 
@@ -63,7 +64,7 @@ def test_a_label_counts_as_many_rows_as_it_stands_for():
     model = small().fit(X, labels, label_probability=probability)
     plain = small().fit(X, labels, label_probability=np.full(600, 0.1))
     problem = plain._solution.problems[0]
-    squared = np.square(plain._left_out(0).residual)
+    squared = np.square(fits_without_labels(plain, 0).residual)
     place = [int(np.flatnonzero((X[known] == row).all(axis=1))[0]) for row in problem.X]
     weight = 1 / probability[known][place] - 1
     assert_allclose(model.cv_error_, np.sqrt(np.average(squared, weights=weight)), rtol=1e-9)

@@ -41,8 +41,9 @@ def check_numbers(y: np.ndarray, rows: Rows = None, missing_label: Any = None) -
         return [*findings, _constant(float(y[known[0]]), n_labels)]
     far = _far_label(y[known], known, rows) if len(known) >= _FEWEST_LABELS else []
     told = [*findings, *far, *([] if far else check_units(y[known], known, rows))]
-    remarks = ratings(y[known], "numbers", "classification") or counts(y[known])
-    return [*told, *check_order(y[known], known, rows), *remarks]
+    ordered = check_order(y[known], known, rows)  # whole numbers that name rows count nothing
+    remarks = ratings(y[known], "numbers", "classification") or (not ordered and counts(y[known]))
+    return [*told, *ordered, *(remarks or [])]
 
 
 def _constant(value: float, n_labels: int) -> Finding:

@@ -77,17 +77,17 @@ def blend_classes(held_out: np.ndarray, share: np.ndarray, weight: np.ndarray) -
     labels: 1 and 0, except where equal rows have different labels.
     """
     _, m, K = held_out.shape
-    # With few labels all may be right, so each label counts as wrong with probability (K-1)/(m+K):
-    # neither may the surest member take all, nor the mixture be certain.
-    smoothing = (K - 1) / (m + K)
-    smoothed = share * (1 - smoothing) + (1 - share) * smoothing / (K - 1)
+    # With few labels all may be right. So each label counts as wrong with some probability: neither
+    # may the surest member take all, nor the mixture be certain.
+    smoothed = in_doubt(share, (K - 1) / (m + K))
+    doubt = 1 / (m + 2)  # of a further label, after m right ones
     fits = [_likeliest_factor(decision, smoothed, weight) for decision in held_out]
     sureness = np.array([factor for factor, _ in fits])
     start = weights_by_loss(np.array([loss for _, loss in fits]))
     p = np.array([_probabilities(f * d) for f, d in zip(sureness, held_out, strict=True)])
     of_label = np.einsum("jmk,mk->jm", p, share)
     events = np.hstack([of_label, 1 - of_label])  # right, or wrong
-    counts = m * np.concatenate([(1 - smoothing) * weight, smoothing * weight])
+    counts = m * np.concatenate([(1 - doubt) * weight, doubt * weight])
     weights = start
     for _ in range(_EM_STEPS):
         mixed = np.maximum(weights @ events, _LEAST_MIXED)
@@ -95,7 +95,12 @@ def blend_classes(held_out: np.ndarray, share: np.ndarray, weight: np.ndarray) -
         weights /= weights.sum()
     weights = without_the_least(weights)
     log_p = np.log(np.einsum("j,jmk->mk", weights, p) + LEAST_PROBABILITY)
-    return ClassBlend(weights, sureness, _likeliest_factor(log_p, smoothed, weight)[0])
+    return ClassBlend(weights, sureness, _likeliest_factor(log_p, in_doubt(share, doubt), weight)[0])
+
+
+def in_doubt(share: np.ndarray, doubt: float) -> np.ndarray:
+    """(m, K) shares of classes, if labels are wrong with this probability: then all others alike."""
+    return share * (1 - doubt) + (1 - share) * doubt / (share.shape[1] - 1)
 
 
 def class_log_mixture(decisions: np.ndarray, blend: ClassBlend) -> np.ndarray:
