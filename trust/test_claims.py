@@ -33,6 +33,7 @@ def inside(X, y):
     return np.mean((low <= y[100:]) & (y[100:] <= high))
 
 
+@long
 @pytest.mark.filterwarnings("ignore::twinviews.ShiftWarning")
 def test_labels_that_are_no_random_sample():
     """Errors and 90% intervals hold for all rows where labels are likelier along a column."""

@@ -186,7 +186,8 @@ class SemiSupervisedCountRegressor(RegressorMixin, SemiSupervisedEstimator):
         -------
         array of shape (n_samples,)
         """
-        return self._mean(self._decision(self._prepared(X))[:, 0])
+        z = self._decision(self._prepared(X))[:, 0]
+        return self._mean(z)
 
     def predict_count_proba(self, X: Any, counts: Any) -> np.ndarray:
         """Probability that the count of a row is each of some counts.
