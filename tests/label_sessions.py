@@ -10,7 +10,7 @@ from pathlib import Path
 
 from twinviews.labeling.entries import ConflictError, Event, LabelTarget
 from twinviews.labeling.page_data import (
-    AllRows,
+    AnswerState,
     Card,
     ClassProbability,
     ErrorNow,
@@ -45,7 +45,7 @@ class PlainSession:
         self.n_rows, self.targets, self.columns = n_rows, targets, columns
         self.cell, self.table = cell, table
         self.events, self.calls = [], []
-        self.all_rows = AllRows(False, None, (), "")
+        self.all_rows = AnswerState(False, None, (), "")
         self._lock = threading.Lock()
 
     def state(self, target):
@@ -68,7 +68,7 @@ class PlainSession:
         self.calls.append("want_all_rows")
         told = (Interval("Mean of size", "142.3", "139.8 to 144.7", None),) if wish.on else ()
         words = "About 40 more labels." if wish.half_width else ""
-        self.all_rows = AllRows(wish.on, wish.half_width, told, words)
+        self.all_rows = AnswerState(wish.on, wish.half_width, told, words)
 
     def next_card(self, target, *, besides=()):
         return next(iter(self.batch(target, 1, besides=besides)), None)

@@ -176,7 +176,6 @@ def test_what_follows_works_or_says_why_not(tmp_path):
         estimate(fitted(), X[:LABELED], y=y[:LABELED])
     labels = np.where(np.arange(N) < 60, y, np.nan)
     assert forecast_error(fitted(), X, labels, more=[30]).promised[0].value > 0
-    pytest.importorskip("onnx")
     with pytest.raises(ValueError, match="no ONNX graph"):
         export_onnx(fitted(), tmp_path / "m.onnx")
 

@@ -172,7 +172,6 @@ def test_what_is_not_for_ordered_classes_says_so(tmp_path):
         estimate(fitted(), X[:LABELED], y=rank[:LABELED])
     with pytest.raises(ValueError, match="errors in steps"):
         forecast_error(fitted(), X, few(rank), more=[10])
-    pytest.importorskip("onnx")
     with pytest.raises(ValueError, match="no ONNX graph"):
         export_onnx(fitted(), tmp_path / "m.onnx")
 

@@ -28,7 +28,7 @@ from twinviews.labeling import target_state as target_module
 from twinviews.labeling.entries import ConflictError, Entry, LabelTarget
 from twinviews.labeling.label_rounds import Wish
 from twinviews.labeling.live_model import fit_fully
-from twinviews.labeling.page_data import AllRows
+from twinviews.labeling.page_data import AnswerState
 from twinviews.labeling.session import LabelingSession
 from twinviews.reading import Reading, read
 
@@ -143,7 +143,7 @@ def test_rows_for_an_answer_come_by_a_design_and_go_on_after_a_restart(
     monkeypatch.setattr(target_module, "FIRST_AT_RANDOM", 12)
     targets = (SIZE,)
     with session_of(tmp_path, columns(120), targets) as session:
-        assert session.state("size").all_rows == AllRows(False, None, (), "")
+        assert session.state("size").all_rows == AnswerState(False, None, (), "")
         session.want_all_rows("size", Wish(True, 0.05))
         assert session.state("size").all_rows.words == "12 more labels of random rows come first."
         assert {card.origin for card in label(session, 12)} == {"random"}

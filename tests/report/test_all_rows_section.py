@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression, RidgeCV
 
 from report_tables import classes_table, numbers_table, regressor
 from twinviews import XNVClassifier, XNVRegressor, estimate
-from twinviews.report.all_rows import AllRows, answers_for_all_rows
+from twinviews.report.all_rows import AllRowsAnswers, answers_for_all_rows
 from twinviews.report.all_rows_section import all_rows_section
 from twinviews.report.rows import RawColumn
 
@@ -89,4 +89,4 @@ def test_groups_without_labels_enough_are_not_asked_about(numbers):
     columns = [RawColumn("rare", "category", "", 0, (3,)), COLUMNS[0]]
     found = answers_for_all_rows(model, with_rare, "y", columns, is_sample=False)
     assert (found.by, found.groups) == ("", ())
-    assert isinstance(found, AllRows)
+    assert isinstance(found, AllRowsAnswers)

@@ -16,7 +16,7 @@ from twinviews.estimates.sampling_design import (
     variance_before,
 )
 from twinviews.estimates.told_estimate import ToldEstimate
-from twinviews.labeling.page_data import Interval
+from twinviews.labeling.page_data import ToldInterval
 from twinviews.method.landmarks import row_priorities
 
 
@@ -78,14 +78,14 @@ def all_rows_fit(
     return AllRowsFit(told, problem, at_candidates, label_rows, size.at_labels()[place])
 
 
-def interval_of(told: ToldEstimate) -> Interval:
+def interval_of(told: ToldEstimate) -> ToldInterval:
     """An estimate as the page shows it."""
     value, low, high, *_ = told.texts()
     share = None
     if told.what.startswith("share"):
         share = (told.estimate, told.low, told.high)
         value, low, high = (f"{100 * one:.1f}%" for one in share)
-    return Interval(told.title(), value, f"{low} to {high}", share)
+    return ToldInterval(told.title(), value, f"{low} to {high}", share)
 
 
 def more_labels(

@@ -30,7 +30,7 @@ _WORDS = {
 
 
 @dataclass(frozen=True)
-class LabeledTable:
+class TableWithLabels:
     """A table whose target has all labels, and a column with the probability of each."""
 
     reading: Reading
@@ -44,7 +44,7 @@ class LabeledTable:
         return f"{self.target.name}: {self.how.total():,} labels; {', '.join(found) or 'none'}"
 
 
-def with_labels(reading: Reading, path: Path, target: str) -> LabeledTable:
+def with_labels(reading: Reading, path: Path, target: str) -> TableWithLabels:
     """The table with the labels of a label file, which stay where they are.
 
     Raises
@@ -69,7 +69,7 @@ def with_labels(reading: Reading, path: Path, target: str) -> LabeledTable:
             batches = _with_probabilities(labeled, p, probability)
             dataset = typed_copy(batches, schema.append(pa.field(probability, pa.float64())))
     with_all = replace(reading, dataset=dataset, n_rows=identity.n_rows)
-    return LabeledTable(with_all, wanted, probability, Counter(how.values()))
+    return TableWithLabels(with_all, wanted, probability, Counter(how.values()))
 
 
 def _new_name(name: str, taken: list[str]) -> str:

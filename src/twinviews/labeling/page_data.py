@@ -84,7 +84,7 @@ class Promise:
 
 
 @dataclass(frozen=True)
-class Interval:
+class ToldInterval:
     """A number about all rows, for display."""
 
     title: str  # "Mean of price"
@@ -94,12 +94,12 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class AllRows:
+class AnswerState:
     """The answer about all rows, if one is wanted."""
 
     on: bool  # whether rows come for such an answer
     half_width: float | None  # that is wanted
-    intervals: tuple[Interval, ...]
+    intervals: tuple[ToldInterval, ...]
     words: str  # what is missing for an answer, or how many more labels the half-width needs
 
 
@@ -121,7 +121,7 @@ class State:
     promises: tuple[Promise, ...]
     model: str  # status of the model, for display
     undoable: bool
-    all_rows: AllRows
+    all_rows: AnswerState
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from twinviews.labeling.candidate_rows import CandidateRows
 from twinviews.labeling.entries import Answer, Event, LabelTarget, Origin, Task, plain_label
 from twinviews.labeling.label_rounds import Round, Wish, draw_round, probability_of_rows
 from twinviews.labeling.live_model import AskedOfAllRows, LiveModel, RowLabels
-from twinviews.labeling.page_data import AllRows, ErrorNow, Promise
+from twinviews.labeling.page_data import AnswerState, ErrorNow, Promise
 from twinviews.labeling.table_copy import TableCopy, table_labels
 
 # The first labels are of rows drawn at random; from then on one row in four is, so that the error can
@@ -250,17 +250,19 @@ class TargetState:
         is_sample = len(self.candidates.rows) < self.table.n_rows
         return AskedOfAllRows(self.target.name, self.probability_of(self.labels.rows), free, is_sample)
 
-    def all_rows(self) -> AllRows:
+    def all_rows(self) -> AnswerState:
         """The answer about all rows, as far as there is one."""
         if not self.wish.on:
-            return AllRows(False, self.wish.half_width, (), "")
+            return AnswerState(False, self.wish.half_width, (), "")
         fit = None if self.model.full_fit is None else self.model.full_fit.all_rows
         if fit is None or self._is_beginning:
             n = max(FIRST_AT_RANDOM - self.labels.n_labels, 0)
             words = f"{n} more labels of random rows come first." if n else "An answer is being made."
-            return AllRows(True, self.wish.half_width, (), words)
+            return AnswerState(True, self.wish.half_width, (), words)
         intervals = tuple(map(interval_of, fit.told[:_MOST_SHARES]))
-        return AllRows(True, self.wish.half_width, intervals, fit.problem or self._more_in_words(fit))
+        return AnswerState(
+            True, self.wish.half_width, intervals, fit.problem or self._more_in_words(fit)
+        )
 
     def _more_in_words(self, fit: AllRowsFit) -> str:
         half_width = self.wish.half_width

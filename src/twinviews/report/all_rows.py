@@ -20,7 +20,7 @@ _COVERAGE = 0.95
 
 
 @dataclass(frozen=True)
-class AllRows:
+class AllRowsAnswers:
     """Estimates for all rows, or why there are none."""
 
     overall: tuple[ToldEstimate, ...]  # of numbers one, of classes one each
@@ -38,7 +38,7 @@ def answers_for_all_rows(
     columns: Sequence[RawColumn],
     *,
     is_sample: bool,
-) -> AllRows | None:
+) -> AllRowsAnswers | None:
     """None for models that no estimate can be made of, and where no row is without a label.
 
     ``columns`` are the raw columns, the most important first. Of a sample of a larger table the
@@ -54,8 +54,8 @@ def answers_for_all_rows(
             by = _telling_column(table, target, columns)
             groups = estimate(model, table, by=by, **ask) if by else ()
     except ValueError as error:
-        return AllRows((), "", (), (), refused=str(error))
-    return AllRows(tuple(found), by, tuple(groups), found.notes)
+        return AllRowsAnswers((), "", (), (), refused=str(error))
+    return AllRowsAnswers(tuple(found), by, tuple(groups), found.notes)
 
 
 def _telling_column(table: pa.Table, target: str, columns: Sequence[RawColumn]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from twinviews.estimates.told_estimate import ToldEstimate
-from twinviews.report.all_rows import AllRows
+from twinviews.report.all_rows import AllRowsAnswers
 from twinviews.report.blocks import DataTable, Note, PageBlock, Section, SideBySide
 from twinviews.report.charts import Bar, BarChart, axis, bar_axis, plain, share
 from twinviews.report.evidence import Evidence
@@ -38,7 +38,7 @@ def all_rows_section(evidence: Evidence) -> Section | None:
     return Section(_TITLE, [*blocks, Note(_HOW)])
 
 
-def _charts(found: AllRows, overall: Sequence[ToldEstimate]) -> list[BarChart]:
+def _charts(found: AllRowsAnswers, overall: Sequence[ToldEstimate]) -> list[BarChart]:
     bars = []
     for row in overall:
         name = "" if len(overall) == 1 else f"{short(_class_of(row))}, "
@@ -53,7 +53,7 @@ def _charts(found: AllRows, overall: Sequence[ToldEstimate]) -> list[BarChart]:
     return charts
 
 
-def _chart(title: str, bars: Sequence[Bar], found: AllRows) -> BarChart:
+def _chart(title: str, bars: Sequence[Bar], found: AllRowsAnswers) -> BarChart:
     """From zero for shares; means may lie far from it."""
     is_share = _is_share(found)
     label = f"{found.coverage:.0%} interval"
@@ -81,7 +81,7 @@ def _bar(name: str, row: ToldEstimate, *, alone: bool) -> Bar:
     return Bar(name, text, value, ends, highlighted=not alone)
 
 
-def _groups_table(found: AllRows) -> DataTable:
+def _groups_table(found: AllRowsAnswers) -> DataTable:
     rows = []
     several = len({row.what for row in found.groups}) > 1
     for row in found.groups:
@@ -106,5 +106,5 @@ def _class_of(row: ToldEstimate) -> str:
     return row.what.partition(" = ")[2] or row.what
 
 
-def _is_share(found: AllRows) -> bool:
+def _is_share(found: AllRowsAnswers) -> bool:
     return found.overall[0].what.startswith("share")

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from twinviews import TableEncoder
 from twinviews.evaluation.told_error import ToldError, told_error
 from twinviews.report import inspection
-from twinviews.report.all_rows import AllRows, answers_for_all_rows
+from twinviews.report.all_rows import AllRowsAnswers, answers_for_all_rows
 from twinviews.report.rows import Drawn, ModelColumns, ReportRows, Task, read_rows
 from twinviews.report.tasks import (
     ClassificationTask,
@@ -40,7 +40,7 @@ class Evidence:
     uncertain: tuple[inspection.UncertainRow, ...]  # most uncertain first
     model: Any  # fitted with every label
     seed: int
-    all_rows: AllRows | None = None  # a mean or shares of all rows; None if there can be none
+    all_rows: AllRowsAnswers | None = None  # a mean or shares of all rows; None if there can be none
 
     @property
     def told(self) -> ToldError:

@@ -26,7 +26,7 @@ from twinviews.cli.errors import say
 from twinviews.data_checks import Finding
 from twinviews.encoding.sources import open_like
 from twinviews.evaluation.told_error import ToldError, told_error
-from twinviews.labeling.labeled_table import LabeledTable, with_labels
+from twinviews.labeling.labeled_table import TableWithLabels, with_labels
 from twinviews.labeling.store_format import label_file
 from twinviews.reading import Reading, ReadingOptions, columnar_copy, read
 
@@ -273,7 +273,7 @@ def _tell(model: Any, goal: Target) -> ToldError:
     return told
 
 
-def labels_of_the_page(found: Reading, labels: Path, target: str) -> LabeledTable:
+def labels_of_the_page(found: Reading, labels: Path, target: str) -> TableWithLabels:
     labeled = with_labels(found, labels, target)
     say(f"{labels}: {labeled.words()}")
     return labeled

@@ -87,6 +87,12 @@ def plan_rows(
         for line in plan.words().split("\n"):
             say(line)
         _write_table(rows, plan, apart - {target}, output)
+    _finish(plan, target, output, rows_file)
+    return _facts(plan, target, by)
+
+
+def _finish(plan: LabelPlan, target: str, output: str, rows_file: str | None) -> None:
+    """Where the plan is, and what to do with it; the rows to label are written where asked for."""
     if output != "-":
         say(f"Wrote {output}: all rows; those to label next have a number in {_NEXT}.")
     if rows_file is not None:
@@ -98,13 +104,16 @@ def plan_rows(
             f"Fill in {target}, then: twinviews estimate {output} --target {target} "
             f"--label-probability {_PROBABILITY}"
         )
+
+
+def _facts(plan: LabelPlan, target: str, by: Sequence[str]) -> dict[str, Any]:
+    """For machines."""
+    groups = [{**one._asdict(), "group": dict(zip(by, one.group, strict=True))} for one in plan.groups]
     return {
         "target": target,
         "n_rows": len(plan.label_probability),
         "n_next": len(plan.places),
-        "groups": [
-            {**one._asdict(), "group": dict(zip(by, one.group, strict=True))} for one in plan.groups
-        ],
+        "groups": groups,
         "notes": list(plan.notes),
     }
 
