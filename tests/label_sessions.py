@@ -17,11 +17,11 @@ from twinviews.labeling.page_data import (
     Fact,
     FoundRow,
     Imported,
-    Interval,
     ModelGuess,
     Neighbour,
     Promise,
     State,
+    ToldInterval,
 )
 
 HOSTILE = [
@@ -66,7 +66,7 @@ class PlainSession:
 
     def want_all_rows(self, target, wish):
         self.calls.append("want_all_rows")
-        told = (Interval("Mean of size", "142.3", "139.8 to 144.7", None),) if wish.on else ()
+        told = (ToldInterval("Mean of size", "142.3", "139.8 to 144.7", None),) if wish.on else ()
         words = "About 40 more labels." if wish.half_width else ""
         self.all_rows = AnswerState(wish.on, wish.half_width, told, words)
 
