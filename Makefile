@@ -59,12 +59,12 @@ build/trust/%.xml: trust/test_%.py again | $(READY)
 
 again:
 
-# Which lines and branches of src the tests run, in all processes. Not the laws of trust/, where files that
-# coverage writes would be among those that nobody may write.
+# Which lines and branches of src the tests run, long ones too, in all processes. Not the laws of trust/,
+# where files that coverage writes would be among those that nobody may write.
 coverage: $(READY)
 	mkdir -p build/trust
 	rm -f build/trust/.coverage*
-	-OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+	-TWINVIEWS_TRUST=full OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 		$(BIN)/coverage run -m pytest --numprocesses 2 --deselect trust --junit-xml build/trust/coverage.xml
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage json --quiet -o build/trust/coverage.json

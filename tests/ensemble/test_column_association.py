@@ -1,6 +1,7 @@
 """Which of many columns members look at, and that a default fit finds the few that matter."""
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from twinviews import XNVClassifier, XNVRegressor, load_model, save_model
@@ -57,6 +58,7 @@ def test_a_wide_table_with_few_columns_that_matter_is_learned(tmp_path):
     assert_array_equal(load_model(tmp_path / "wide.twinviews").predict(X), model.predict(X))
 
 
+@pytest.mark.long
 def test_classes_of_a_wide_table_are_learned():
     random = np.random.default_rng(4)
     X = random.normal(size=(800, MOST_COLUMNS_FOR_DISTANCES + 100))

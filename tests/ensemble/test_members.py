@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import check_grad, minimize
 from scipy.spatial.distance import pdist
+from scipy.special import log_softmax
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 
@@ -597,14 +598,23 @@ def test_classes_are_weighed_by_likelihood(K):
     factors = np.exp(np.arange(-2, 5, 0.01))
     unsure = (K - 1) / (m + K)
     doubtful = share * (1 - unsure) + (1 - share) * unsure / (K - 1)
-    losses = []
-    for decision, sureness in zip(held_out, blend.sureness, strict=True):
-        curve = [-weight @ (doubtful * np.log(softmax(f * decision))).sum(axis=1) for f in factors]
-        assert_allclose(sureness, factors[np.argmin(curve)], rtol=0.03)
-        losses.append(min(curve))
+    losses, p = [], []
+    for decision, sureness, offsets in zip(held_out, blend.sureness, blend.offsets, strict=True):
+
+        def unlikely(parameters, decision=decision):
+            """Minus the logarithm of the posterior density: offsets have a variance of 1 / 6."""
+            log_p = log_softmax(parameters[0] * decision + parameters[1:], axis=1)
+            return -m * weight @ (doubtful * log_p).sum(axis=1) + 3 * np.sum(parameters[1:] ** 2)
+
+        found = np.append(sureness, offsets)
+        steps = random.normal(size=(3000, K + 1)) * 10.0 ** random.uniform(-2, 0.5, (3000, 1))
+        steps = steps[sureness + steps[:, 0] > np.exp(-2)]
+        assert unlikely(found) < min(unlikely(found + step) for step in steps) + 1e-5
+        p.append(softmax(sureness * decision + offsets))
+        losses.append(-weight @ (doubtful * np.log(p[-1])).sum(axis=1))
+    p = np.array(p)
     start = np.exp(-3 * (np.array(losses) / min(losses) - 1))
     start /= start.sum()
-    p = softmax(blend.sureness[:, None, None] * held_out)
     of_label = (p * share).sum(axis=2)
     first = np.arange(0.001, 1, 0.001)
     doubt = 1 / (m + 2)
@@ -618,8 +628,22 @@ def test_classes_are_weighed_by_likelihood(K):
     assert blend.weights.min() > 0.02
     mixed = np.einsum("j,jmk->mk", blend.weights, p)
     doubtful = share * (1 - doubt) + (1 - share) * doubt / (K - 1)
-    curve = [-weight @ (doubtful * np.log(softmax(f * np.log(mixed)))).sum(axis=1) for f in factors]
+    tempered = (f * np.log(mixed) for f in factors)
+    curve = [-weight @ (doubtful * log_softmax(power, axis=1)).sum(axis=1) for power in tempered]
     assert_allclose(blend.temper, factors[np.argmin(curve)], rtol=0.03)
+
+
+def test_a_member_that_favours_a_class_is_put_right_by_many_labels():
+    random = np.random.default_rng(14)
+    code = random.integers(0, 3, 20_000)
+    share = np.eye(3)[code]
+    fair = np.array([share - 0.3 + 0.6 * random.normal(size=share.shape)])
+    weight = np.full(len(code), 1 / len(code))
+    mixtures = [
+        class_log_mixture(held_out, blend_classes(held_out, share, weight))
+        for held_out in (fair, fair + np.array([0, 0.5, 0]))
+    ]
+    assert_allclose(*np.exp(mixtures), atol=0.01)
 
 
 @pytest.mark.parametrize("K", [2, 3, 10])
@@ -639,6 +663,9 @@ def test_a_tempered_mixture_is_a_power_of_the_weighted_probabilities():
     mixed = (0.3 * softmax(2 * decisions[0]) + 0.7 * softmax(0.5 * decisions[1])) ** 1.7
     expected = mixed / mixed.sum(axis=1, keepdims=True)
     assert_allclose(np.exp(class_log_mixture(decisions, blend)), expected, rtol=1e-6)
+    # An offset of 10 for all classes of a member is none.
+    moved = blend._replace(offsets=np.array([[10.0, 10, 10], [0, 0, 0]]))
+    assert_allclose(np.exp(class_log_mixture(decisions, moved)), expected, rtol=1e-6)
 
 
 def test_decisions_are_within_limits_and_two_classes_have_two():

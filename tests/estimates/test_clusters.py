@@ -140,10 +140,16 @@ def test_intervals_of_clusters_are_those_of_fewer_labels(model, frame):
     ids=str,
 )  # fmt: skip
 def test_engines_and_orders_tell_the_same(model, frame, question, tmp_path):
+    import dask
+    import dask.dataframe as dd
+
     ask = {"target": "y", "cluster": "patient", **question}
     expected = ends(estimate(model, frame, **ask))
     frame.sample(frac=1, random_state=0).to_parquet(tmp_path / "rows.parquet", row_group_size=100)
     assert_allclose(ends(estimate(model, tmp_path / "rows.parquet", **ask)), expected, rtol=1e-8)
+    with dask.config.set(scheduler="synchronous"):
+        parts = dd.from_pandas(frame, npartitions=4)
+        assert_allclose(ends(estimate(model, parts, **ask)), expected, rtol=1e-8)
 
 
 def test_arrays_and_frames_are_the_same(model, frame):

@@ -130,6 +130,7 @@ def test_it_says_what_is_missing_and_what_it_found(finished):
     assert "missing. Get https://" in (output / "tables" / "sets.csv").read_text()
 
 
+@pytest.mark.long
 def test_more_repetitions_keep_those_there_are(folder, finished, tmp_path):
     output = with_choices_made(tmp_path)
     for repetitions in (2, 3):

@@ -30,6 +30,9 @@ from twinviews import (
     load_model,
     save_model,
 )
+from twinviews.ensemble import builtin_members
+from twinviews.ensemble.linear_ridge import LinearRidge
+from twinviews.ensemble.member import MemberSpec
 from twinviews.method.views import TwinFeatures
 
 # Attributes that a small file leaves out.
@@ -599,6 +602,24 @@ def test_sums_are_of_the_views_that_are_there(forge, message, tmp_path):
     model._learned = replace(model._learned, all_rows=forged)
     with pytest.raises(ValueError, match=message):
         save_model(model, tmp_path / "model", whole=True)
+
+
+def test_offsets_are_of_the_classes_there_are_or_none_as_in_older_files(tmp_path, monkeypatch):
+    linear = lambda context: [MemberSpec("standard", LinearRidge())]  # noqa: E731
+    monkeypatch.setitem(builtin_members._FACTORIES, "built-in", linear)
+    X = rows(90)
+    model = XNVClassifier(random_state=0).fit(X, classes(X))
+    (ensemble,) = model._ensembles
+    offsets = ensemble.blend.offsets
+    assert offsets.shape == (len(ensemble.members), len(model.classes_))
+    for some in (offsets[:, 1:], None):
+        forged = replace(ensemble, blend=ensemble.blend._replace(offsets=some))
+        model._ensembles = [forged]
+        if some is not None:
+            with pytest.raises(ValueError, match=r"offsets of \d classes are not of \d"):
+                save_model(model, tmp_path / "model")
+    save_model(model, tmp_path / "model")
+    assert_array_equal(load_model(tmp_path / "model").predict_proba(X), model.predict_proba(X))
 
 
 @pytest.mark.parametrize("name", ["KRRRegressor", "LapRLSClassifier"])

@@ -11,6 +11,7 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import Ridge
 
 from conftest import CLASSIFIERS, REGRESSORS, make
 from local_spark import local_spark
@@ -522,6 +523,23 @@ def test_spark_estimates_what_memory_does(spark, arrow, frame):
         for one, other in zip(found, memory, strict=True):
             assert one.words(0.95) == other.words(0.95)
             assert_allclose([one.low, one.high], [other.low, other.high], rtol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_spark_estimates_from_clusters_what_memory_does(spark, frame):
+    patients = frame[:600].assign(patient=[f"p{i // 5}" for i in range(600)]).drop(columns="kind")
+    how = {"target": "y", "columns": NAMES, "cluster": "patient"}
+    memory, found = (
+        XNVRegressor(random_state=0, members=[("ridge", Ridge())]).fit_table(rows, **how)
+        for rows in (patients, spark.createDataFrame(patients).repartition(3))
+    )
+    assert_allclose(found.predict(frame[NAMES]), memory.predict(frame[NAMES]), rtol=1e-8)
+    rows = spark.createDataFrame(patients).repartition(3)
+    for question in ({}, {"what": "coefficients", "columns": ["a"]}):
+        ask = {"target": "y", "cluster": "patient", **question}
+        answers = (estimate(found, rows, **ask), estimate(memory, patients, **ask))
+        ends = ([[one.estimate, one.low, one.high] for one in told] for told in answers)
+        assert_allclose(*ends, rtol=1e-8)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize_scalar, nnls
+from scipy.optimize import minimize, minimize_scalar, nnls
 from scipy.special import log_softmax
 
 # Classification: starting weights fall by e for each third by which a loss exceeds the least one.
@@ -13,6 +13,10 @@ _SHARPNESS = 3.0
 # How many labels the starting weights count as: of numbers, with the variance of the labels, and of
 # classes.
 _PRIOR_NUMBERS, _PRIOR_CLASSES = 15.0, 3.0
+# One over the variance of the normal prior of a member's offsets.
+_PRIOR_OFFSETS = 6.0
+# Ends of the logarithm of a factor on decision values.
+_LEAST_LOG_FACTOR, _MOST_LOG_FACTOR = -2.0, 5.0
 _EM_STEPS = 200
 # Members below this share of the largest weight are dropped: they predict as slowly as the others.
 _LEAST_SHARE = 0.01
@@ -68,23 +72,30 @@ class ClassBlend(NamedTuple):
     weights: Annotated[np.ndarray, "j", ">= 0"]
     sureness: Annotated[np.ndarray, "j"]  # factors on the members' decision values
     temper: float  # power of the blend's probabilities
+    # Added for each class, after the factor; None in older files: zeros.
+    offsets: Annotated[np.ndarray, "j k"] | None = None
+
+    def scores(self, place: int, decision: np.ndarray) -> np.ndarray:
+        """The scores of one member, whose softmax are its probabilities."""
+        scaled = self.sureness[place] * decision
+        return scaled if self.offsets is None else scaled + self.offsets[place]
 
 
 def blend_classes(held_out: np.ndarray, share: np.ndarray, weight: np.ndarray) -> ClassBlend:
     """The mixture of the members' probabilities with the greatest likelihood, calibrated.
 
     ``held_out`` (J, m, K) holds decision values, ``share`` (m, K) the share of each class in a row's
-    labels: 1 and 0, except where equal rows have different labels.
+    labels: 1 and 0, except where equal rows have different labels. A member's probabilities are the
+    softmax of its decision values times a factor, plus an offset for each class.
     """
     _, m, K = held_out.shape
     # With few labels all may be right. So each label counts as wrong with some probability: neither
     # may the surest member take all, nor the mixture be certain.
     smoothed = in_doubt(share, (K - 1) / (m + K))
     doubt = 1 / (m + 2)  # of a further label, after m right ones
-    fits = [_likeliest_factor(decision, smoothed, weight) for decision in held_out]
-    sureness = np.array([factor for factor, _ in fits])
-    start = weights_by_loss(np.array([loss for _, loss in fits]))
-    p = np.array([_probabilities(f * d) for f, d in zip(sureness, held_out, strict=True)])
+    fits = [_likeliest_scores(decision, smoothed, weight) for decision in held_out]
+    start = weights_by_loss(np.array([fit.loss for fit in fits]))
+    p = np.array([_probabilities(fit.scores) for fit in fits])
     of_label = np.einsum("jmk,mk->jm", p, share)
     events = np.hstack([of_label, 1 - of_label])  # right, or wrong
     counts = m * np.concatenate([(1 - doubt) * weight, doubt * weight])
@@ -95,7 +106,9 @@ def blend_classes(held_out: np.ndarray, share: np.ndarray, weight: np.ndarray) -
         weights /= weights.sum()
     weights = without_the_least(weights)
     log_p = np.log(np.einsum("j,jmk->mk", weights, p) + LEAST_PROBABILITY)
-    return ClassBlend(weights, sureness, _likeliest_factor(log_p, in_doubt(share, doubt), weight)[0])
+    temper = _likeliest_factor(log_p, in_doubt(share, doubt), weight)
+    sureness, offsets = ([getattr(fit, name) for fit in fits] for name in ("factor", "offsets"))
+    return ClassBlend(weights, np.array(sureness), temper, np.array(offsets))
 
 
 def in_doubt(share: np.ndarray, doubt: float) -> np.ndarray:
@@ -106,8 +119,8 @@ def in_doubt(share: np.ndarray, doubt: float) -> np.ndarray:
 def class_log_mixture(decisions: np.ndarray, blend: ClassBlend) -> np.ndarray:
     """(rows, K) log-probabilities, from (J, rows, K) decision values."""
     p = sum(
-        weight * _probabilities(factor * decision)
-        for weight, factor, decision in zip(blend.weights, blend.sureness, decisions, strict=True)
+        weight * _probabilities(blend.scores(place, decision))
+        for place, (weight, decision) in enumerate(zip(blend.weights, decisions, strict=True))
     )
     return np.asarray(log_softmax(blend.temper * np.log(p + LEAST_PROBABILITY), axis=1))
 
@@ -122,14 +135,50 @@ def two_sided(decision: np.ndarray) -> np.ndarray:
     return np.concatenate([-decision, decision], axis=-1) if decision.shape[-1] == 1 else decision
 
 
-def _likeliest_factor(scores: np.ndarray, share: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
-    """The factor on the scores of greatest likelihood under a softmax, and its loss."""
+class _Scores(NamedTuple):
+    factor: float
+    offsets: np.ndarray  # (K,)
+    scores: np.ndarray  # (m, K) of the decision values
+    loss: float
+
+
+def _likeliest_scores(decision: np.ndarray, share: np.ndarray, weight: np.ndarray) -> _Scores:
+    """The factor and the offsets of greatest posterior density under a softmax, and their loss.
+
+    The loss is convex in both. Few labels hardly tell offsets, which then stay near zero.
+    """
+    m, K = decision.shape
+    penalty = _PRIOR_OFFSETS / m
+
+    def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
+        factor, offsets = parameters[0], parameters[1:]
+        log_p = log_softmax(factor * decision + offsets, axis=1)
+        off = weight[:, None] * (np.exp(log_p) - share)  # the shares of a row sum to one
+        slope = off.sum(axis=0) + penalty * offsets
+        value = _cross_entropy(log_p, share, weight) + 0.5 * penalty * offsets @ offsets
+        return value, np.append(np.vdot(off, decision), slope)
+
+    ends = (np.exp(_LEAST_LOG_FACTOR), np.exp(_MOST_LOG_FACTOR))
+    bounds = [ends] + K * [(None, None)]
+    found = minimize(loss, np.append(1, np.zeros(K)), jac=True, method="L-BFGS-B", bounds=bounds).x
+    scores = found[0] * decision + found[1:]
+    end = _cross_entropy(log_softmax(scores, axis=1), share, weight)
+    return _Scores(float(found[0]), found[1:], scores, end)
+
+
+def _likeliest_factor(scores: np.ndarray, share: np.ndarray, weight: np.ndarray) -> float:
+    """The factor on the scores of greatest likelihood under a softmax."""
 
     def loss(log_factor: float) -> float:
-        return -float(weight @ (share * log_softmax(np.exp(log_factor) * scores, axis=1)).sum(axis=1))
+        return _cross_entropy(log_softmax(np.exp(log_factor) * scores, axis=1), share, weight)
 
-    found = minimize_scalar(loss, bounds=(-2, 5), method="bounded", options={"xatol": 0.02})
-    return float(np.exp(found.x)), float(found.fun)
+    bounds = (_LEAST_LOG_FACTOR, _MOST_LOG_FACTOR)
+    found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 0.02})
+    return float(np.exp(found.x))
+
+
+def _cross_entropy(log_p: np.ndarray, share: np.ndarray, weight: np.ndarray) -> float:
+    return -float(weight @ (share * log_p).sum(axis=1))
 
 
 def without_the_least(weights: np.ndarray) -> np.ndarray:

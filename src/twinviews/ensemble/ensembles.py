@@ -381,7 +381,8 @@ def _blend_of(blend: ClassBlend, kept: np.ndarray) -> ClassBlend:
     weights = blend.weights[kept]
     if not weights.any():
         weights = np.ones(len(kept))
-    return ClassBlend(weights / weights.sum(), blend.sureness[kept], blend.temper)
+    assert blend.offsets is not None, "only blends of older files have none"
+    return ClassBlend(weights / weights.sum(), blend.sureness[kept], blend.temper, blend.offsets[kept])
 
 
 def _as_labeled_rows_are(context: MemberContext, labeled: Labeled) -> MemberContext:

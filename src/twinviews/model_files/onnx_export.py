@@ -262,15 +262,17 @@ def _(ensemble: RegressionEnsemble, X: Value) -> Value:
 
 @graph_of.register
 def _(ensemble: ClassificationEnsemble, X: Value) -> Value:
-    weights, sureness, temper = ensemble.blend
-    parts = []
+    mixed, parts = ensemble.blend, []
     for place, (_, decision) in enumerate(_predictions(ensemble, X)):
         sides = decision.Max(-blend.SUREST).Min(blend.SUREST)
         if ensemble.held_out.shape[1] == 1:
             sides = _both_sides(sides)
-        parts.append((sides * sureness[place]).Softmax(axis=1) * weights[place])
+        scores = sides * mixed.sureness[place]
+        if mixed.offsets is not None:
+            scores = scores + mixed.offsets[place]
+        parts.append(scores.Softmax(axis=1) * mixed.weights[place])
     log_p = (X.graph.apply("Sum", *parts) + blend.LEAST_PROBABILITY).Log()
-    mixture = (log_p * float(temper)).LogSoftmax(axis=1)
+    mixture = (log_p * float(mixed.temper)).LogSoftmax(axis=1)
     return mixture if ensemble.held_out.shape[1] > 1 else _difference(mixture)
 
 

@@ -205,6 +205,14 @@ def _bounds_are_in_order(ensemble: RegressionEnsemble, sizes: Sizes) -> None:
         raise ModelFileError(f"its bounds are {ensemble.bounds}")
 
 
+def _offsets_are_of_classes(ensemble: ClassificationEnsemble, sizes: Sizes) -> None:
+    _members_agree(ensemble, sizes)
+    n_classes = max(2, sizes["t"])
+    for blend in (ensemble.blend, *(ensemble.fold_blends or ())):
+        if blend.offsets is not None and blend.offsets.shape[1] != n_classes:
+            raise ModelFileError(f"offsets of {blend.offsets.shape[1]} classes are not of {n_classes}")
+
+
 def _parts_go_together(rows: LabeledRows, sizes: Sizes) -> None:
     parts = (rows.keys, rows.X_parts, rows.Y_parts, rows.weight_parts)
     if len({len(part) for part in parts}) > 1:
@@ -319,7 +327,7 @@ _store(Member, "Member")
 _store(UnvariedColumns, "UnvariedColumns")
 _store(RegressionEnsemble, "RegressionEnsemble", check=_bounds_are_in_order)
 _store(ClassBlend, "ClassBlend")
-_store(ClassificationEnsemble, "ClassificationEnsemble", check=_members_agree)
+_store(ClassificationEnsemble, "ClassificationEnsemble", check=_offsets_are_of_classes)
 _store(CanonicalBasis, "CanonicalBasis")
 _store(Moments, "Moments")
 _store(LabeledRows, "LabeledRows", check=_parts_go_together)
