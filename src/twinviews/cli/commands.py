@@ -329,7 +329,7 @@ Examples:
 @click.option(
     "--model", type=_FILE, metavar="MODEL", help="A model of these labels; else one is fitted."
 )
-@click.option("--task", type=_TASK, help="Numbers or classes; by default found out from the column.")
+@click.option("--task", type=_FIT_TASK, help="What it is; numbers or classes are found out.")
 @click.option(
     "-o",
     "--output",
@@ -442,7 +442,7 @@ Examples:
 @click.option(
     "--model", type=_FILE, metavar="MODEL", help="A model of these labels; else one is fitted."
 )
-@click.option("--task", type=_TASK, help="Numbers or classes; by default found out from the column.")
+@click.option("--task", type=_FIT_TASK, help="What it is; numbers or classes are found out.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was planned as JSON.")
 @_reads_a_table

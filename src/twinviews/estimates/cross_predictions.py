@@ -11,8 +11,10 @@ from sklearn.base import is_classifier
 
 from twinviews.ensemble.ensembles import ClassificationEnsemble, RegressionEnsemble
 from twinviews.estimates.ridge_folds import RidgeFolds
+from twinviews.estimates.score_values import HeldOutScores, ScoreValues, score_values
 from twinviews.estimators._ensemble import dense, labels_of
 from twinviews.estimators._table_methods import numbers_of
+from twinviews.method.counts import on_count_scale
 from twinviews.method.labeled_problem import LabeledProblem
 from twinviews.method.landmarks import row_priorities
 from twinviews.method.uncertainty import class_log_probabilities
@@ -20,7 +22,10 @@ from twinviews.method.uncertainty import class_log_probabilities
 
 @dataclass(frozen=True)
 class CrossPredictions:
-    """One target of a model. Values are numbers (rows, 1) or probabilities of classes (rows, K)."""
+    """One target of a model.
+
+    Values are numbers or mean counts (rows, 1), or probabilities of classes (rows, K).
+    """
 
     model: Any
     target: int = 0
@@ -39,9 +44,24 @@ class CrossPredictions:
     def ridge(self) -> RidgeFolds:
         """The model without an ensemble, with and without each fold of the labels."""
         problem, place = self.model._solution.problem_of(self._column)
-        places = tuple(range(problem.Y.shape[1])) if self.is_classification else (place,)
-        scale = self.model._scale if self.is_classification else None
-        return RidgeFolds(self.model._solution, problem, places, scale)
+        if self.model._task != "classification":
+            return RidgeFolds(self.model._solution, problem, (place,), None)
+        places = tuple(range(problem.Y.shape[1]))
+        return RidgeFolds(self.model._solution, problem, places, self.model._scale)
+
+    @cached_property
+    def score_values(self) -> ScoreValues | None:
+        """Of ratings and counts, whose fits predict a rank, or a count on a scale; None of others."""
+        if self.model._task not in ("ordinal", "count"):
+            return None
+        problem, fold_of = self.problem, self.fold_of
+        if self.ensemble is None:
+            own = self.ridge.without_folds(self.rows_of(problem.X))
+            score = own[np.arange(len(fold_of)), fold_of, 0]
+        else:
+            score = self.ensemble.held_out[:, 0]
+        held_out = HeldOutScores(problem.Y[:, 0], score, problem.judging, fold_of)
+        return score_values(self.model, held_out)
 
     @property
     def problem(self) -> LabeledProblem:
@@ -57,9 +77,14 @@ class CrossPredictions:
     def bounds(self) -> tuple[float, float]:
         """Between which predicted numbers are."""
         if self.ensemble is None:
-            return self.ridge.bounds
-        assert isinstance(self.ensemble, RegressionEnsemble), "classes have none"
-        return self.ensemble.bounds
+            ends = self.ridge.bounds
+        else:
+            assert isinstance(self.ensemble, RegressionEnsemble), "classes have none"
+            ends = self.ensemble.bounds
+        if self.score_values is None:
+            return ends
+        low, high = self.score_values.of_all(np.array(ends))[:, 0]
+        return float(low), float(high)
 
     @cached_property
     def keys(self) -> np.ndarray:
@@ -86,20 +111,25 @@ class CrossPredictions:
 
     def shipped(self, X: Any) -> np.ndarray:
         """(rows, 1 or K) by the fit on all labels."""
-        if self.ensemble is None:
-            return self.ridge.shipped(X)
-        decision = self.ensemble(X)
-        if not self.is_classification:
-            return decision
-        return np.exp(class_log_probabilities(decision, self.model._scale))
+        found = self.ridge.shipped(X) if self.ensemble is None else self.ensemble(X)
+        if self.score_values is not None:
+            return self.score_values.of_all(found[:, 0])
+        if isinstance(self.ensemble, ClassificationEnsemble):
+            return np.exp(class_log_probabilities(found, self.model._scale))
+        return found
 
     def without_folds(self, X: Any) -> np.ndarray:
         """(rows, folds, 1 or K) by the fit without each fold."""
         if self.ensemble is None:
-            return self.ridge.without_folds(X)
-        if isinstance(self.ensemble, RegressionEnsemble):
-            return self.ensemble.without_folds(X)[0][:, :, None]
-        return self.ensemble.without_folds(X)
+            found = self.ridge.without_folds(X)
+        elif isinstance(self.ensemble, RegressionEnsemble):
+            found = self.ensemble.without_folds(X)[0][:, :, None]
+        else:
+            found = self.ensemble.without_folds(X)
+        if self.score_values is None:
+            return found
+        values = self.score_values.without
+        return np.stack([of(found[:, fold, 0]) for fold, of in enumerate(values)], axis=1)
 
     def at_labeled(self) -> tuple[np.ndarray, np.ndarray]:
         """(m, folds, 1 or K) and (m, 1 or K) at the labeled rows of the fit."""
@@ -107,19 +137,17 @@ class CrossPredictions:
         return self.without_folds(X), self.shipped(X)
 
     def labels_of_fit(self) -> np.ndarray:
-        """(m,) numbers that the fit was given."""
+        """(m,) numbers that members were fitted to: of counts, on their scale."""
         problem = self.problem
         return np.asarray(problem.Y[:, np.flatnonzero(problem.targets == self.target)[0]])
+
+    def as_fitted(self, y: np.ndarray) -> np.ndarray:
+        """Numbers as members are fitted to them."""
+        return on_count_scale(y, self.model._mean.scale) if self.model._task == "count" else y
 
 
 def refuse_without_folds(model: Any) -> None:
     """An ensemble whose file has no fits without a fold cannot be used."""
-    if model._task not in ("regression", "classification"):
-        other = "XNVRegressor" if model._task == "count" else "XNVClassifier"
-        raise ValueError(
-            f"An estimate is made of the fits of an XNVRegressor or XNVClassifier without a fold, and "
-            f"this is an {type(model).__name__}. Fit an {other} on the same labels."
-        )
     if model._ensembles is None:
         return
     if any(one.fold_of is None or not one.members[0].folds for one in model._ensembles):

@@ -72,7 +72,7 @@ def estimate(
         Columns of the labels in a table.
     what : {"mean", "total", "share", "quantile", "coefficients"}, optional
         By default "mean" for numbers and "share" for classes. "share" of numbers needs ``above`` or
-        ``below``; "total" of classes counts rows.
+        ``below``; "total" of classes counts rows. Ratings that are numbers have a "mean", too.
     by : str or list of str, optional
         Columns whose values are groups of rows. A group with fewer than 10 labels is drawn towards
         all rows, and ``is_shrunk`` says so.
@@ -188,7 +188,8 @@ def _checked_what(
         what = "share" if classes or above is not None or below is not None else "mean"
     if what not in _WHATS:
         raise ValueError(f"what={what!r} must be one of {', '.join(_WHATS)}.")
-    if classes and what in ("mean", "quantile"):
+    of_ratings = model._task == "ordinal" and what == "mean" and model.classes_.dtype.kind in "iuf"
+    if classes and what in ("mean", "quantile") and not of_ratings:
         raise ValueError(f'what={what!r} is of numbers, and the target has classes. Use "share".')
     one_side = (above is None) != (below is None)
     if not classes and what == "share" and not one_side:

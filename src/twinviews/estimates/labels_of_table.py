@@ -93,7 +93,7 @@ def _numbers(predictions: CrossPredictions, labeled: LabeledPart, place: np.ndar
         return y
     known = predictions.labels_of_fit()
     n = np.bincount(place, minlength=len(known))
-    mean = np.bincount(place, y * labeled.weight, len(known)) / np.maximum(
+    mean = np.bincount(place, predictions.as_fitted(y) * labeled.weight, len(known)) / np.maximum(
         np.bincount(place, labeled.weight, len(known)), 1e-300
     )
     wrong = (n > 0) & (np.abs(mean - known) > 1e-6 * (1e-12 + np.abs(known).max()))

@@ -64,7 +64,7 @@ def plan_labels(
 
     Parameters
     ----------
-    model : fitted XNVRegressor or XNVClassifier with an ensemble
+    model : fitted XNV estimator of one target, with an ensemble
         It must have been fitted on the labels of these rows.
     rows : array, data frame, or table of any size
         As in :func:`estimate`.

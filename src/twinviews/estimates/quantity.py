@@ -83,6 +83,27 @@ class ClassShare:
         return float(totals.totals[self.code]) / totals.weight
 
 
+class ClassMean:
+    """The number that a class stands for: a rating."""
+
+    is_share = False
+
+    def __init__(self, numbers: np.ndarray) -> None:
+        self.numbers = numbers  # (K,)
+
+    def at_labels(self, labels: PredictedLabels) -> np.ndarray:
+        return self.numbers[labels.y]
+
+    def at_fold(self, values: np.ndarray, fold: int) -> np.ndarray:
+        return self.at_shipped(values)
+
+    def at_shipped(self, values: np.ndarray) -> np.ndarray:
+        return np.asarray(values @ self.numbers)
+
+    def mean(self, totals: GroupTotals) -> float:
+        return float(totals.totals @ self.numbers) / totals.weight
+
+
 class NumberOnGrid:
     """A number, or whether it is at most a threshold."""
 
@@ -117,7 +138,7 @@ class NumberOnGrid:
         return float(totals.totals @ self._all) / totals.weight
 
 
-Quantity = ClassShare | NumberOnGrid
+Quantity = ClassShare | ClassMean | NumberOnGrid
 
 
 def labeled_sample(labels: PredictedLabels, quantity: Quantity) -> LabeledSample:

@@ -11,6 +11,7 @@ import numpy as np
 from twinviews.estimates.cross_predictions import CrossPredictions
 from twinviews.estimates.imputed_values import Grid, share_below
 from twinviews.estimators._prediction_intervals import fits_without_labels
+from twinviews.method.counts import counts_of_scale
 from twinviews.method.intervals import LeftOut
 
 
@@ -18,9 +19,9 @@ from twinviews.method.intervals import LeftOut
 class ResidualSize:
     """The root mean squared residual to expect, in units of the quantity.
 
-    Of numbers it is the local scale of held-out residuals; of a condition or a class, the deviation
-    sqrt(p (1 - p)) of its probability. Rows without a label have the mean over the fits without a fold,
-    a labeled row has what the fit without its own fold says.
+    Of numbers it is the local scale of held-out residuals; of counts, the deviation around their mean;
+    of a condition or a class, the deviation sqrt(p (1 - p)) of its probability. Rows without a label
+    have the mean over the fits without a fold, a labeled row has what the fit without its own fold says.
     """
 
     predictions: CrossPredictions
@@ -46,6 +47,9 @@ class ResidualSize:
         if self.threshold is not None:
             p = self._share_below(self.predictions.without_folds(X)[:, :, 0])
             return np.asarray(np.sqrt(p * (1 - p)))
+        if self.predictions.model._task == "count":
+            mean = self.predictions.without_folds(X)[:, :, 0]
+            return self.predictions.model._mean.deviation(mean)
         left_out = self._left_out
         at = left_out.at(X)
         squares = left_out.weight @ np.square(left_out.residual)
@@ -56,14 +60,25 @@ class ResidualSize:
     def _share_below(self, predicted: np.ndarray) -> np.ndarray:
         """(rows, folds) probability of at most the threshold, from residuals of other folds."""
         assert self.threshold is not None, "asked for"
-        left_out, grid = self._left_out, Grid(*self.predictions.bounds)
+        (residual, fit_of), grid = self._residuals, Grid(*self.predictions.bounds)
         found = np.empty_like(predicted)
         for fold in range(predicted.shape[1]):
-            others = left_out.residual[left_out.fit_of != fold]
+            others = residual[fit_of != fold]
             found[:, fold] = grid.at(
                 share_below(grid.points, self.threshold, others), predicted[:, fold]
             )
         return found
+
+    @cached_property
+    def _residuals(self) -> tuple[np.ndarray, np.ndarray]:
+        """Of labels, by the fit without their fold, and that fold."""
+        predictions = self.predictions
+        if predictions.model._task != "count":
+            return self._left_out.residual, self._left_out.fit_of
+        fold_of = predictions.fold_of
+        own = predictions.at_labeled()[0][np.arange(len(fold_of)), fold_of, 0]
+        scale = predictions.model._mean.scale
+        return counts_of_scale(predictions.labels_of_fit(), scale) - own, fold_of
 
     @cached_property
     def _left_out(self) -> LeftOut:

@@ -22,6 +22,7 @@ from twinviews.estimates.group_answers import (
 from twinviews.estimates.imputed_values import Grid
 from twinviews.estimates.quantile_interval import has_ties, quantile_and_ends, thresholds
 from twinviews.estimates.quantity import (
+    ClassMean,
     ClassShare,
     NumberOnGrid,
     PredictedLabels,
@@ -82,7 +83,7 @@ class TargetQuestion:
     ) -> list[ToldEstimate]:
         """Means, totals and shares: of all rows, of each group, or differences between groups."""
         found = []
-        for words, quantity in self._quantities(condition):
+        for words, quantity in self._quantities(what, condition):
             if what == "total":
                 words = words.replace("mean", "total").replace("share", "number")
             is_above = condition is not None and condition.is_above
@@ -102,10 +103,12 @@ class TargetQuestion:
             ]
         return found
 
-    def _quantities(self, condition: Condition | None) -> list[tuple[str, Quantity]]:
+    def _quantities(self, what: str, condition: Condition | None) -> list[tuple[str, Quantity]]:
         """What to say, and the quantity whose mean is estimated."""
         if self.grid is None:
             classes = self.predictions.model.classes_
+            if what == "mean":  # of ratings
+                return [("mean", ClassMean(classes.astype(np.float64)))]
             return [(f"share = {_plain(one)}", ClassShare(code)) for code, one in enumerate(classes)]
         if condition is None:
             return [("mean", NumberOnGrid(self.grid, self.labels))]

@@ -75,6 +75,10 @@ class CountMean:
             total += share * counts_of_scale(np.minimum(z + e, self.most), self.scale)
         return total
 
+    def deviation(self, mean: np.ndarray) -> np.ndarray:
+        """Of counts around a mean."""
+        return np.asarray(np.sqrt(mean + self.dispersion * np.square(mean)))
+
     def log_probabilities(self, z: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """(rows, counts) of each count, from (rows,) predictions."""
         mean = self(z)[:, None]
