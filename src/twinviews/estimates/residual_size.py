@@ -21,7 +21,8 @@ class ResidualSize:
 
     Of numbers it is the local scale of held-out residuals; of counts, the deviation around their mean;
     of a condition or a class, the deviation sqrt(p (1 - p)) of its probability. Rows without a label
-    have the mean over the fits without a fold, a labeled row has what the fit without its own fold says.
+    have the mean over the fits without a fold, a labeled row has what the fit without its own fold
+    says.
     """
 
     predictions: CrossPredictions
