@@ -12,7 +12,12 @@ from twinviews.ensemble.cross_fitting import cross_fit
 from twinviews.ensemble.kernel_ridge import KernelRidge, fit_kernel_ridge
 from twinviews.ensemble.learned_metric import MetricRidges
 from twinviews.ensemble.linear_ridge import LinearRidge
-from twinviews.ensemble.many_labels import landmark_ridge, specs_for_some_labels
+from twinviews.ensemble.many_labels import (
+    OnLandmarks,
+    landmark_ridge,
+    specs_for_all_labels,
+    specs_for_some_labels,
+)
 from twinviews.ensemble.member import Labeled, MemberContext, MemberSpec
 from twinviews.method.kernels import SHIFT_INVARIANT
 
@@ -56,6 +61,18 @@ def test_landmarks_need_one_pass_over_blocks_of_labels(monkeypatch):
     monkeypatch.setattr("twinviews.ensemble.many_labels._BLOCK_ROWS", 7)
     blocks = landmark_ridge(columns, X[:30], X, y[:, None], np.full(300, 1 / 300))
     assert_allclose(blocks[0], whole[0], rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize(("n", "expected"), [(1500, 4), (20_000, 4), (45_000, 2), (10**6, 2)])
+def test_of_very_many_labels_fewer_kernel_members_go_on(n, expected):
+    context = MemberContext(3, 0, {"standard": None}, table(50)[0], 0, n_labels=n)
+    specs = builtin_members(context)
+    names = [(name, spec.scale) for spec in specs for name in spec.recipe.names]
+    weights = [(*name, 1 - 0.01 * place) for place, name in enumerate(names)]
+    going_on = specs_for_all_labels(specs, weights, n)
+    on_landmarks = [one.recipe.names for one in going_on if isinstance(one.recipe, OnLandmarks)]
+    assert sum(map(len, on_landmarks)) == expected
+    assert any(isinstance(one.recipe, Boosting) for one in going_on)
 
 
 def test_every_label_counts_in_the_fit_and_in_its_judgement(few_are_many, tmp_path):

@@ -18,6 +18,7 @@ from twinviews.ensemble.blending import (
     blend_classes,
     blend_numbers,
     class_log_mixture,
+    shared_in_groups,
     two_sided,
     weights_by_loss,
     weights_by_significance,
@@ -549,6 +550,22 @@ def test_numbers_are_weighed_by_least_squares_held_to_the_start():
     best = minimize(loss, start, bounds=[(0, 1)] * 3, constraints=whole, options={"ftol": 1e-12}).x
     assert best.min() > 0.05
     assert_allclose(blend_numbers(held_out, y, weight), best, atol=1e-4)
+
+
+def test_many_members_that_are_alike_do_not_outvote_one_of_another_group():
+    found = shared_in_groups(np.array([0.1, 0.2, 0.3, 0.4]), np.array([0, 0, 0, 1]))
+    assert_allclose(found, np.array([0.05, 0.1, 0.15, 0.4]) / 0.7)
+    random = np.random.default_rng(5)
+    y = random.normal(size=60)
+    one, other = y + 0.7 * random.normal(size=(2, 60))
+    alike, weight = np.array([*[one] * 30, other]), np.full(60, 1 / 60)
+    group = np.array([0] * 30 + [1])
+    pair = blend_numbers(np.array([one, other]), y, weight)
+    assert abs(blend_numbers(alike, y, weight, group)[-1] - pair[1]) < 0.05
+    share = np.eye(2)[(y > 0).astype(int)]
+    decisions = np.stack([-alike, alike], axis=2)
+    of_pair = blend_classes(decisions[[0, -1]], share, weight).weights[1]
+    assert abs(blend_classes(decisions, share, weight, group).weights[-1] - of_pair) < 0.05
 
 
 def test_labels_that_do_not_vary_but_for_rounding_leave_the_start():

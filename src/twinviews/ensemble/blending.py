@@ -50,12 +50,28 @@ def weights_by_loss(losses: np.ndarray) -> np.ndarray:
     return np.asarray(weights / weights.sum())
 
 
-def blend_numbers(held_out: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def shared_in_groups(weights: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """(J,) weights with those of a group sharing what its best member has.
+
+    Otherwise the more members are alike, the more they would count against one that is not.
+    """
+    found = np.empty_like(weights)
+    for one in np.unique(group):
+        own = group == one
+        total = weights[own].sum()
+        found[own] = weights[own] * (weights[own].max() / total if total > 0 else 0.0)
+    return np.asarray(found / found.sum())
+
+
+def blend_numbers(
+    held_out: np.ndarray, y: np.ndarray, weight: np.ndarray, group: np.ndarray | None = None
+) -> np.ndarray:
     """(J,) weights of least squared error that are not negative, sum to one and stay near the start.
 
-    ``held_out`` (J, m) holds the members' predictions.
+    ``held_out`` (J, m) holds the members' predictions; at the start groups of members count alike.
     """
     start = weights_by_significance(np.square(held_out - y), weight)
+    start = start if group is None else shared_in_groups(start, group)
     spread = float(weight @ np.square(y - weight @ y))
     if spread <= np.square(1e-12 * np.abs(y).max()):  # constant up to rounding
         return start
@@ -81,7 +97,9 @@ class ClassBlend(NamedTuple):
         return scaled if self.offsets is None else scaled + self.offsets[place]
 
 
-def blend_classes(held_out: np.ndarray, share: np.ndarray, weight: np.ndarray) -> ClassBlend:
+def blend_classes(
+    held_out: np.ndarray, share: np.ndarray, weight: np.ndarray, group: np.ndarray | None = None
+) -> ClassBlend:
     """The mixture of the members' probabilities with the greatest likelihood, calibrated.
 
     ``held_out`` (J, m, K) holds decision values, ``share`` (m, K) the share of each class in a row's
@@ -95,6 +113,7 @@ def blend_classes(held_out: np.ndarray, share: np.ndarray, weight: np.ndarray) -
     doubt = 1 / (m + 2)  # of a further label, after m right ones
     fits = [_likeliest_scores(decision, smoothed, weight) for decision in held_out]
     start = weights_by_loss(np.array([fit.loss for fit in fits]))
+    start = start if group is None else shared_in_groups(start, group)
     p = np.array([_probabilities(fit.scores) for fit in fits])
     of_label = np.einsum("jmk,mk->jm", p, share)
     events = np.hstack([of_label, 1 - of_label])  # right, or wrong

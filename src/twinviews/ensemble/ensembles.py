@@ -215,7 +215,7 @@ def regression_ensemble(
         found = _without_outlying(
             *some, first, context, n_threads, progress, most_rounds, weights_alone=True
         )
-        specs = specs_for_all_labels(specs, _weights_of(found))
+        specs = specs_for_all_labels(specs, _weights_of(found), len(labeled.Y))
     return _without_outlying(labeled, choosing, specs, context, n_threads, progress, most_rounds)
 
 
@@ -291,8 +291,12 @@ def _weighted(
     )
     held_out, y = np.clip(made.held_out[:, :, 0], *bounds), labeled.Y[:, 0]
     # Each fold is judged with weights from the labels outside it; the mean of these weights predicts.
+    group = _groups_of(specs)
     by_fold = np.array(
-        [blend_numbers(held_out[:, rows], y[rows], weight) for rows, weight in judging.outside(learned)]
+        [
+            blend_numbers(held_out[:, rows], y[rows], weight, group)
+            for rows, weight in judging.outside(learned)
+        ]
     )
     weights = without_the_least(by_fold.mean(axis=0))
     kept = weights > 0
@@ -310,6 +314,12 @@ def _weighted(
         outlying=np.flatnonzero(left_out) if left_out.any() else None,
         unvaried=unvaried_columns(labeled.X),
     )
+
+
+def _groups_of(specs: Sequence[MemberSpec]) -> np.ndarray:
+    """(J,) one group of the members of the library, one of each that the user gives."""
+    groups = [number + 1 if spec.given else 0 for number, spec in enumerate(specs)]
+    return np.repeat(groups, [len(spec.recipe.names) for spec in specs])
 
 
 def _bounds(y: np.ndarray) -> tuple[float, float]:
@@ -333,7 +343,7 @@ def classification_ensemble(
         some = _some(labeled, choosing)
         first = specs_for_some_labels(specs)
         found = _of_classes(*some, first, context, n_threads, progress, weights_alone=True)
-        specs = specs_for_all_labels(specs, _weights_of(found))
+        specs = specs_for_all_labels(specs, _weights_of(found), len(labeled.Y))
     return _of_classes(labeled, choosing, specs, context, n_threads, progress)
 
 
@@ -355,11 +365,12 @@ def _of_classes(
         labeled, specs, context, fold_of, bounds, everything, n_threads, progress, weights_alone
     )
     held_out, share = two_sided(made.held_out), class_shares(labeled.Y)
-    blend = blend_classes(held_out, share, choosing)
+    group = _groups_of(specs)
+    blend = blend_classes(held_out, share, choosing, group)
     # The blend fits every label, so each fold is judged by the blend of the labels outside it.
     log_p, without = np.empty_like(share), []
     for fold, (rows, weight) in enumerate(judging.outside(everything)):
-        without.append(blend_classes(held_out[:, rows], share[rows], weight))
+        without.append(blend_classes(held_out[:, rows], share[rows], weight, group))
         log_p[fold_of == fold] = class_log_mixture(held_out[:, fold_of == fold], without[-1])
     kept = np.flatnonzero(blend.weights > 0)
     blend = _blend_of(blend, kept)

@@ -35,8 +35,8 @@ from twinviews.method.kernels import SHIFT_INVARIANT
 
 # Labels that all members are fitted to, and that a kernel member learns its metric from.
 SOME_LABELS = 1000
-# Kernel members that go on: the next ones would cost as much and add little.
-_MOST_KERNEL_MEMBERS = 4
+# Kernel members that go on, fewer of very many labels: the next ones would cost as much and add little.
+_MOST_KERNEL_MEMBERS, _LEAST_KERNEL_MEMBERS, _LABELS_OF_MOST = 4, 2, 20_000
 # Landmarks: fewer where that many products with all labels would take long.
 _MOST_LANDMARKS, _LEAST_LANDMARKS, _PRODUCTS = 1000, 300, 2e10
 _RIDGES = 10.0 ** np.arange(-10, 0.51, 0.5)
@@ -50,12 +50,14 @@ def specs_for_some_labels(specs: Sequence[MemberSpec]) -> list[MemberSpec]:
 
 
 def specs_for_all_labels(
-    specs: Sequence[MemberSpec], weights: Sequence[tuple[str, str, float]]
+    specs: Sequence[MemberSpec], weights: Sequence[tuple[str, str, float]], n_labels: int
 ) -> list[MemberSpec]:
     """Members that have a weight with some labels, those of the user, and trees, which gain by more.
 
     ``weights`` has names, scales and weights of the members fitted to some labels.
     """
+    fewer = _MOST_KERNEL_MEMBERS * np.sqrt(_LABELS_OF_MOST / n_labels)
+    n_kernels = int(np.clip(fewer, _LEAST_KERNEL_MEMBERS, _MOST_KERNEL_MEMBERS))
     heaviest = sorted(weights, key=lambda member: -member[2])
     of = {(name, scale) for name, scale, _ in heaviest}
     kernels = {
@@ -64,7 +66,7 @@ def specs_for_all_labels(
         if isinstance(spec.recipe, _KERNEL_RECIPES)
         for name in spec.recipe.names
     }
-    going_on = [member[:2] for member in heaviest if member[:2] in kernels][:_MOST_KERNEL_MEMBERS]
+    going_on = [member[:2] for member in heaviest if member[:2] in kernels][:n_kernels]
     found = []
     for spec in specs:
         names = [name for name in spec.recipe.names if (name, spec.scale) in of]
@@ -142,7 +144,8 @@ def landmark_ridge(
     products, cross, sums = np.zeros((p, p)), np.zeros((p, Y.shape[1])), np.zeros(p)
     for start in range(0, len(Y), _BLOCK_ROWS):
         rows = slice(start, start + _BLOCK_ROWS)
-        F = solve_triangular(root, (roots[rows] * columns(X[rows])).T, lower=True)
+        scaled = (roots[rows] * columns(X[rows])).T
+        F = solve_triangular(root, scaled, lower=True, overwrite_b=True, check_finite=False)
         products += F @ F.T
         cross += F @ (roots[rows] * (Y[rows] - mean))
         sums += F @ roots[rows, 0]
