@@ -38,7 +38,7 @@ SOME_LABELS = 1000
 # Kernel members that go on, fewer of very many labels: the next ones would cost as much and add little.
 _MOST_KERNEL_MEMBERS, _LEAST_KERNEL_MEMBERS, _LABELS_OF_MOST = 4, 2, 20_000
 # Landmarks: fewer where that many products with all labels would take long.
-_MOST_LANDMARKS, _LEAST_LANDMARKS, _PRODUCTS = 1000, 300, 2e10
+_MOST_LANDMARKS, _LEAST_LANDMARKS, _PRODUCTS = 1000, 300, 1.5e10
 _RIDGES = 10.0 ** np.arange(-10, 0.51, 0.5)
 _BLOCK_ROWS = 4096
 _ROUNDING = 1e-10
