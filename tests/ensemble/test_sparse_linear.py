@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.linear_model import LassoCV
+from sklearn.linear_model import Lasso, LassoCV
 from sklearn.model_selection import KFold
 
 from twinviews import XNVRegressor
@@ -28,8 +28,9 @@ def plane_of(X, Y, weight=None):
 def test_rows_that_count_the_same_have_scikit_learns_fit():
     X, Y, _ = few_of_many(60, 100)
     centred, target = X - X.mean(axis=0), Y[:, 0] - Y.mean()
-    settings = {"alphas": 40, "eps": 1e-2, "fit_intercept": False, "tol": 1e-8, "max_iter": 10_000}
-    peer = LassoCV(cv=KFold(5), **settings).fit(centred, target)
+    settings = {"fit_intercept": False, "max_iter": 10_000}
+    penalty = LassoCV(cv=KFold(5), alphas=40, eps=1e-2, **settings).fit(centred, target).alpha_
+    peer = Lasso(penalty, tol=1e-8, **settings).fit(centred, target)
     plane = plane_of(X, Y)
     assert_allclose(plane.coef[:, 0], peer.coef_, atol=1e-10)
     assert_allclose(plane(X)[:, 0], peer.predict(centred) + Y.mean(), atol=1e-10)
