@@ -116,7 +116,7 @@ def test_the_power_is_the_slope_for_many_labels_and_near_1_for_few(rng):
 
 def test_a_quantile_from_labels_alone_is_an_order_statistic(rng):
     y = np.sort(rng.normal(size=41))
-    values = thresholds(y, 0.5)
+    values = thresholds(y, 0.5, np.ones(41))
     shares = [MeanEstimate(np.mean(y <= value), 0.25 / 41, 40, 41.0) for value in values]
     found, low, high = quantile_and_ends(values, shares, 0.5, 0.95, ties=False)
     assert y[19] < found <= y[20]
@@ -126,9 +126,33 @@ def test_a_quantile_from_labels_alone_is_an_order_statistic(rng):
 
 def test_a_quantile_of_whole_numbers_is_one_of_them():
     y = np.repeat([1.0, 2.0, 3.0], [10, 25, 5])
-    values = thresholds(y, 0.5)
+    values = thresholds(y, 0.5, np.ones(40))
     shares = [MeanEstimate(np.mean(y <= value), 0.25 / 40, 39, 40.0) for value in values]
     assert quantile_and_ends(values, shares, 0.5, 0.95, ties=True) == (2.0, 2.0, 2.0)
+
+
+@pytest.mark.parametrize("q", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("ties", ["none", "zeros", "steps"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_values_that_are_not_looked_at_change_no_quantile(q, ties, weighted):
+    """Half of all labels may be zero: then the median is not in the middle of the values."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        y = np.exp(rng.normal(size=80))
+        y = {"none": y, "zeros": np.where(rng.uniform(size=80) < 0.48, 0, y), "steps": np.round(y)}[
+            ties
+        ]
+        weight = rng.uniform(1, 5, 80) * (1 + 3 * (y < 1)) if weighted else np.ones(80)
+        n = weight.sum() ** 2 / np.square(weight).sum()
+
+        def interval(values, y=y, weight=weight, n=n):
+            F = np.clip([weight @ (y <= value) / weight.sum() for value in values], 0, 1)
+            shares = [MeanEstimate(share, share * (1 - share) / n, n - 1, n) for share in F]
+            return quantile_and_ends(values, shares, q, 0.95, ties=ties != "none")
+
+        ordered = np.unique(y)
+        every = np.unique(np.concatenate([ordered, (ordered[1:] + ordered[:-1]) / 2]))
+        assert interval(thresholds(y, q, weight)) == pytest.approx(interval(every))
 
 
 def test_groups_are_drawn_to_all_the_more_the_fewer_labels_they_have(rng):

@@ -17,15 +17,24 @@ from twinviews.estimates.interval_ends import critical_value
 # How unlikely it is at the most that values beyond the thresholds matter.
 _BEYOND = 1e-4
 _MOST_THRESHOLDS = 120
+_ROUNDING = 1e-9
 # With fewer distinct labels than this share of them there are ties.
 _DISTINCT = 0.9
 
 
-def thresholds(y: np.ndarray, q: float) -> np.ndarray:
-    """Values to look at: labels around their quantile, and the middles between them."""
-    ordered = np.unique(y)
-    low, high = binom.ppf([_BEYOND, 1 - _BEYOND], len(ordered), q)
-    some = ordered[max(0, int(low) - 1) : int(high) + 2]
+def thresholds(y: np.ndarray, q: float, weight: np.ndarray) -> np.ndarray:
+    """Values to look at: labels around their weighted quantile, and the middles between them.
+
+    ``weight`` (n,) is for how much a label stands. Many labels may have the same value: those around
+    the quantile are found by the share of labels at or below, not by their place among the values.
+    """
+    ordered, place = np.unique(y, return_inverse=True)
+    weight = weight if weight.any() else np.ones(len(y))
+    at_most = np.bincount(place.ravel(), weight).cumsum() / weight.sum()
+    n = max(1, int(weight.sum() ** 2 / np.square(weight).sum()))  # as many as labels that count alike
+    low, high = binom.ppf([_BEYOND, 1 - _BEYOND], n, q) / n
+    first, last = np.searchsorted(at_most, [low - _ROUNDING, high + _ROUNDING])
+    some = ordered[max(0, first - 1) : last + 2]
     every = max(1, len(some) * 2 // _MOST_THRESHOLDS)
     some = some[np.unique(np.append(np.arange(0, len(some), every), len(some) - 1))]
     return np.unique(np.concatenate([some, (some[1:] + some[:-1]) / 2]))

@@ -217,7 +217,8 @@ class TargetQuestion:
         options: Options,
     ) -> ToldEstimate:
         assert self.grid is not None, "numbers only"
-        values, ties = thresholds(labels.y, q), has_ties(labels.y)
+        ties = has_ties(labels.y)
+        values = thresholds(labels.y, q, labels.stands_for * labels.weight)
         answers = [
             overall_answer(labels, rows, NumberOnGrid(self.grid, labels, float(value)), options)
             for value in values
