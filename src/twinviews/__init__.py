@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from twinviews.estimators.xnv_ordinal import XNVOrdinalClassifier as XNVOrdinalClassifier
     from twinviews.evaluation.splitters import LabeledKFold as LabeledKFold
     from twinviews.evaluation.splitters import LabeledStratifiedKFold as LabeledStratifiedKFold
+    from twinviews.explanations.explain import explain as explain
     from twinviews.model_files.files import inspect_model as inspect_model
     from twinviews.model_files.files import load_model as load_model
     from twinviews.model_files.files import save_model as save_model
@@ -68,6 +69,7 @@ _HOMES = {
     "forecast_error": "twinviews.active.error_forecast",
     "estimate": "twinviews.estimates.estimate",
     "plan_labels": "twinviews.estimates.plan_labels",
+    "explain": "twinviews.explanations.explain",
     "save_model": "twinviews.model_files.files",
     "load_model": "twinviews.model_files.files",
     "inspect_model": "twinviews.model_files.files",

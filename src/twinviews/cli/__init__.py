@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from twinviews.cli.commands import demo, estimate, fit, inspect, label, plan, predict
+from twinviews.cli.commands import demo, estimate, explain, fit, inspect, label, plan, predict
 from twinviews.cli.errors import NOT_INSTALLED, failure, plain_errors, until_unread
 
 _EPILOG = """
@@ -87,5 +87,5 @@ def main() -> None:
     """Predictions from a table with few labels and many unlabeled rows."""
 
 
-for _command in (fit, predict, estimate, plan, inspect, label, demo):
+for _command in (fit, predict, explain, estimate, plan, inspect, label, demo):
     main.add_command(_command)

@@ -32,6 +32,21 @@ def _words(context: click.Context, option: click.Parameter, text: str | None) ->
     return tuple(word.strip() for row in csv.reader([text]) for word in row if word.strip())
 
 
+def _row_numbers(context: click.Context, option: click.Parameter, text: str) -> list[int]:
+    """The numbers in 1,5,20-25, in this order."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()) or len(first + last) > 18:
+            raise click.BadParameter(f"{part.strip()!r} must be a row or a range of rows: 1,5,20-25")
+        if dash and int(last) - int(first) >= 1_000_000:
+            raise click.BadParameter(f"{part.strip()!r} has too many rows.")
+        found += range(int(first), int(last if dash else first) + 1)
+    if not found:
+        raise click.BadParameter(f"{text!r} has no row: 1,5,20-25")
+    return found
+
+
 def _kinds(context: click.Context, option: click.Parameter, given: Iterable[str]) -> dict[str, str]:
     kinds = {}
     for text in given:
@@ -238,6 +253,54 @@ def predict(as_json: bool, **options: Any) -> None:
     from twinviews.cli.actions.predict_rows import predict_rows
 
     done = predict_rows(**options)
+    if as_json:
+        _print_json(done)
+
+
+@click.command(
+    name="explain",
+    short_help="Why a row is predicted as it is.",
+    epilog="""
+\b
+Examples:
+  twinviews explain prices.twinviews more.csv --rows 1,5,20-25
+  twinviews explain prices.twinviews prices.csv --target price --rows 7 -o because.csv
+""",
+)
+@click.argument("model", type=_FILE)
+@click.argument("table")
+@click.option(
+    "--rows",
+    default="1-3",
+    show_default=True,
+    metavar="NUMBERS",
+    callback=_row_numbers,
+    help="Which rows of TABLE, counted from 1.",
+)
+@click.option(
+    "--target",
+    metavar="COLUMN",
+    help="The column with the labels in TABLE: the labeled rows most like a row are named by it.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Also write a line for each row and column, by its ending: .csv, .parquet, ...; - is CSV.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+@_reads_a_table
+def explain(as_json: bool, **options: Any) -> None:
+    """Say which columns moved the prediction of a row of TABLE, and which labeled rows are like it.
+
+    What columns add to the mean prediction sums to the prediction of the row (Shapley values).
+    """
+    if as_json and options["output"] == "-":
+        raise click.UsageError("--json and -o - both mean standard output: name a file.")
+    from twinviews.cli.actions.explain_rows import explain_rows
+
+    done = explain_rows(**options)
     if as_json:
         _print_json(done)
 

@@ -1,0 +1,1 @@
+"""Why a model predicts what it predicts for a row."""

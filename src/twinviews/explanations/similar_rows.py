@@ -1,0 +1,71 @@
+"""The labeled rows that are most like a row, as the model sees them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twinviews.estimators._ensemble import dense
+from twinviews.method.counts import counts_of_scale
+from twinviews.passes.targets import missing_labels
+
+
+class SimilarRow(NamedTuple):
+    label: Any
+    distance: float  # in the metric of the model
+    place: int | None  # among the labeled rows that were given; None: rows of the fit
+
+
+class LabeledRows(NamedTuple):
+    X: np.ndarray  # (m, D) on the scale of the fit
+    labels: list[Any]  # (m,)
+    places: list[int] | None  # (m,)
+    weight: np.ndarray  # (D,) of each column in squared distances
+
+    def most_like(self, row: np.ndarray, k: int) -> tuple[SimilarRow, ...]:
+        distance = np.sqrt(np.square(self.X - row) @ self.weight)
+        return tuple(
+            SimilarRow(
+                self.labels[i], float(distance[i]), None if self.places is None else self.places[i]
+            )
+            for i in np.argsort(distance, kind="stable")[:k]
+        )
+
+
+def rows_of_the_fit(model: Any) -> LabeledRows:
+    """Distinct rows: of several labels of equal rows the mean, or the commonest class."""
+    problem = model._solution.problems[0]
+    X = dense(problem.X)
+    return LabeledRows(X, _labels(model, problem.Y), None, _weight(model, X.shape[1]))
+
+
+def given_rows(model: Any, rows: Any, y: Any) -> LabeledRows:
+    """Those of the rows that have a label in y."""
+    y = np.asarray(y, dtype=object)
+    X = np.asarray(model._prepared(rows))
+    if y.shape != (len(X),):
+        raise ValueError(
+            f"labeled has {len(X):,} rows and labels of shape {y.shape}. Give one for each."
+        )
+    known = np.flatnonzero(~missing_labels(y, model.missing_label))
+    labels = [y[i] for i in known]
+    return LabeledRows(X[known], labels, [int(i) for i in known], _weight(model, X.shape[1]))
+
+
+def _weight(model: Any, D: int) -> np.ndarray:
+    """That of the learned metric, where there is one; else all columns count alike."""
+    metric = getattr(model, "learned_metric_", None)
+    metric = metric[0] if isinstance(metric, list) else metric
+    return np.full(D, 1 / D) if metric is None else np.asarray(metric)
+
+
+def _labels(model: Any, Y: np.ndarray) -> list[Any]:
+    if model._task == "classification":
+        codes = (Y[:, 0] > 0).astype(int) if Y.shape[1] == 1 else Y.argmax(axis=1)
+        return [model.classes_[code] for code in codes]
+    if model._task == "ordinal":
+        return [model.classes_[code] for code in np.round(Y[:, 0]).astype(int)]
+    if model._task == "count":
+        return [round(float(one), 9) for one in counts_of_scale(Y[:, 0], model._mean.scale)]
+    return [float(one) for one in Y[:, 0]]
