@@ -185,3 +185,23 @@ def test_a_plan_needs_a_number_of_rows_or_a_width(folder, options):
     done = plan(folder, *options, "-o", folder / "out.csv")
     assert done.exit_code == 2
     assert "--more K or --half-width NUMBER" in done.stderr
+
+
+def test_ratings_in_words_need_their_order(tmp_path):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"])
+    words = np.array(["poor", "fair", "good"])[np.digitize(frame.a, [-0.5, 0.5])]
+    frame["verdict"] = np.where(rng.permutation(200) < 40, words, None)
+    frame.to_csv(tmp_path / "hotels.csv", index=False)
+    ask = ["estimate", str(tmp_path / "hotels.csv"), "--target", "verdict", "--task", "ordinal"]
+    done = CliRunner().invoke(main, ask)
+    assert done.exit_code == 3
+    assert "Say --classes, the lowest first" in done.stderr
+    done = CliRunner().invoke(main, [*ask, "--classes", "poor,fair,good", "--json"])
+    assert done.exit_code == 0, done.output
+    rows = json.loads(done.stdout)["estimates"]
+    assert [row["what"] for row in rows] == [f"share = {name}" for name in ("poor", "fair", "good")]
+    for row, name in zip(rows, ("poor", "fair", "good"), strict=True):
+        assert row["low"] < np.mean(words == name) < row["high"]
+    done = CliRunner().invoke(main, [*ask, "--classes", "poor,fair,good", "--model", "some"])
+    assert "--classes is for a fit" in done.stderr

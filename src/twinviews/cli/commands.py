@@ -32,6 +32,14 @@ def _words(context: click.Context, option: click.Parameter, text: str | None) ->
     return tuple(word.strip() for row in csv.reader([text]) for word in row if word.strip())
 
 
+_ORDER = click.option(
+    "--classes",
+    metavar="NAMES",
+    callback=_words,
+    help="For --task ordinal: all classes in their order, the lowest first, separated by commas.",
+)
+
+
 def _row_numbers(context: click.Context, option: click.Parameter, text: str) -> list[int]:
     """The numbers in 1,5,20-25, in this order."""
     found: list[int] = []
@@ -139,12 +147,7 @@ Examples:
     help="Numbers or classes to predict, by default found out from the column; ordinal for classes "
     "that have an order, such as ratings; count for whole numbers from 0 up.",
 )
-@click.option(
-    "--classes",
-    metavar="NAMES",
-    callback=_words,
-    help="For --task ordinal: all classes in their order, the lowest first, separated by commas.",
-)
+@_ORDER
 @click.option(
     "--strata",
     metavar="COLUMN",
@@ -393,6 +396,7 @@ Examples:
     "--model", type=_FILE, metavar="MODEL", help="A model of these labels; else one is fitted."
 )
 @click.option("--task", type=_FIT_TASK, help="What it is; numbers or classes are found out.")
+@_ORDER
 @click.option(
     "-o",
     "--output",
@@ -506,6 +510,7 @@ Examples:
     "--model", type=_FILE, metavar="MODEL", help="A model of these labels; else one is fitted."
 )
 @click.option("--task", type=_FIT_TASK, help="What it is; numbers or classes are found out.")
+@_ORDER
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was planned as JSON.")
 @_reads_a_table

@@ -17,7 +17,7 @@ class SimilarRow(NamedTuple):
     place: int | None  # among the labeled rows that were given; None: rows of the fit
 
 
-class LabeledRows(NamedTuple):
+class KnownRows(NamedTuple):
     X: np.ndarray  # (m, D) on the scale of the fit
     labels: list[Any]  # (m,)
     places: list[int] | None  # (m,)
@@ -33,14 +33,14 @@ class LabeledRows(NamedTuple):
         )
 
 
-def rows_of_the_fit(model: Any) -> LabeledRows:
+def rows_of_the_fit(model: Any) -> KnownRows:
     """Distinct rows: of several labels of equal rows the mean, or the commonest class."""
     problem = model._solution.problems[0]
     X = dense(problem.X)
-    return LabeledRows(X, _labels(model, problem.Y), None, _weight(model, X.shape[1]))
+    return KnownRows(X, _labels(model, problem.Y), None, _weight(model, X.shape[1]))
 
 
-def given_rows(model: Any, rows: Any, y: Any) -> LabeledRows:
+def given_rows(model: Any, rows: Any, y: Any) -> KnownRows:
     """Those of the rows that have a label in y."""
     y = np.asarray(y, dtype=object)
     X = np.asarray(model._prepared(rows))
@@ -50,7 +50,7 @@ def given_rows(model: Any, rows: Any, y: Any) -> LabeledRows:
         )
     known = np.flatnonzero(~missing_labels(y, model.missing_label))
     labels = [y[i] for i in known]
-    return LabeledRows(X[known], labels, [int(i) for i in known], _weight(model, X.shape[1]))
+    return KnownRows(X[known], labels, [int(i) for i in known], _weight(model, X.shape[1]))
 
 
 def _weight(model: Any, D: int) -> np.ndarray:

@@ -14,6 +14,7 @@ from twinviews.cli.actions.fit_model import (
     columns_to_use,
     estimator_for,
     labels_of_the_page,
+    order_of_classes,
     questions_of_the_fit,
 )
 from twinviews.cli.errors import say
@@ -32,6 +33,7 @@ def estimate_rows(
     model: Path | None,
     labels: Path | None,
     task: Task | None,
+    classes: Sequence[str] | None,
     weight: str | None,
     label_probability: str | None,
     strata: str | None,
@@ -57,6 +59,8 @@ def estimate_rows(
     check_paths([table], outputs, [] if model is None else [model])
     if model is not None and len(targets) != 1:
         raise ValueError("--model has one target. Name it once, or leave --model out.")
+    if model is not None and classes is not None:
+        raise ValueError("--classes is for a fit, and --model is fitted. Leave one of them out.")
     options = ReadingOptions(**reading)
     found = read(table, options)
     say(str(found))
@@ -83,7 +87,7 @@ def estimate_rows(
         check_columns([target, *question.names(how)], rows.dataset.schema.names)
         apart = [name for name in targets if name != target] + [weight, cluster]
         fitted = (
-            fitted_model(rows, target, task, apart, how, seed, options)
+            fitted_model(rows, target, task, classes, apart, how, seed, options)
             if model is None
             else load_model(model)
         )
@@ -143,6 +147,7 @@ def fitted_model(
     rows: Reading,
     target: str,
     task: Task | None,
+    classes: Sequence[str] | None,
     apart: Sequence[str | None],
     how: dict[str, str | None],
     seed: int,
@@ -157,8 +162,9 @@ def fitted_model(
             f"from. Give some rows a value."
         )
     say(goal.words(found_out=task is None))
+    order = order_of_classes(goal, classes)
     used = columns_to_use(rows, [target, how["label_probability"], *apart], options.kinds)
-    model = estimator_for(goal.task, seed)
+    model = estimator_for(goal.task, seed, order=order)
     with rows.plain_errors(), questions_of_the_fit() as questions:
         model.fit_table(rows, target=target, columns=used, encode=True, reading=options, **how)
     for question in questions:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -67,25 +67,9 @@ def fit_model(
     if report is not None:
         import_module("twinviews.report")  # better known now than after minutes of work
     options = ReadingOptions(**reading)
-    found = read(table, options)
-    say(str(found))
-    labeled = None if labels is None else labels_of_the_page(found, labels, target)
-    if labeled is None:
-        _mention_labels(table)
-        found = columnar_copy(found)  # the target, the columns, landmarks and moments: four passes
-    else:
-        _check_said_once(strata, label_probability)
-        found, task = labeled.reading, task or labeled.target.task
-        label_probability = labeled.probability
-    if target not in found.dataset.schema.names:
-        target = target.strip()  # as names of columns are
-    with found.plain_errors():
-        goal = look_at_target(found.dataset, target, task)
-    if goal.n_labeled == 0:
-        raise ValueError(
-            f"Column {target!r} is blank in all {goal.n_rows:,} rows, so there is nothing to learn "
-            f"from. Give some rows a value."
-        )
+    table_read = _read_table(table, target, labels, options, task, strata, label_probability)
+    found, goal, labeled, target = table_read[:4]
+    task, label_probability = table_read.task, table_read.label_probability
     more = [open_like(found, source, options, [target]) for source in unlabeled]
     for other in more:
         say(str(other))
@@ -123,6 +107,47 @@ def fit_model(
         "how": None if labeled is None else dict(labeled.how),
         "guesses": [str(guess) for guess in found.guesses],
     }
+
+
+class _TableRead(NamedTuple):
+    found: Reading
+    goal: Target
+    labeled: TableWithLabels | None  # of the page
+    target: str
+    task: Task | None  # as it was said
+    label_probability: str | None
+
+
+def _read_table(
+    table: str,
+    target: str,
+    labels: Path | None,
+    options: ReadingOptions,
+    task: Task | None,
+    strata: str | None,
+    label_probability: str | None,
+) -> _TableRead:
+    """The table with its labels, and what is to be predicted; all of it is said."""
+    found = read(table, options)
+    say(str(found))
+    labeled = None if labels is None else labels_of_the_page(found, labels, target)
+    if labeled is None:
+        _mention_labels(table)
+        found = columnar_copy(found)  # the target, the columns, landmarks and moments: four passes
+    else:
+        _check_said_once(strata, label_probability)
+        found, task = labeled.reading, task or labeled.target.task
+        label_probability = labeled.probability
+    if target not in found.dataset.schema.names:
+        target = target.strip()  # as names of columns are
+    with found.plain_errors():
+        goal = look_at_target(found.dataset, target, task)
+    if goal.n_labeled == 0:
+        raise ValueError(
+            f"Column {target!r} is blank in all {goal.n_rows:,} rows, so there is nothing to learn "
+            f"from. Give some rows a value."
+        )
+    return _TableRead(found, goal, labeled, target, task, label_probability)
 
 
 def _facts_of(model: Any) -> dict[str, Any]:

@@ -33,6 +33,7 @@ def plan_rows(
     model: Path | None,
     labels: Path | None,
     task: Task | None,
+    classes: Sequence[str] | None,
     weight: str | None,
     label_probability: str | None,
     strata: str | None,
@@ -61,7 +62,7 @@ def plan_rows(
     names = rows.dataset.schema.names
     check_columns([target, *by, *(one for one in how.values() if one is not None)], names)
     fitted = (
-        fitted_model(rows, target, task, [weight], how, seed, options)
+        fitted_model(rows, target, task, classes, [weight], how, seed, options)
         if model is None
         else load_model(model)
     )
