@@ -37,7 +37,7 @@ from honesty import SEED, hidden_rows, mean_of, raw_table
 from twinviews import XNVClassifier, XNVRegressor
 from twinviews.evaluation.measures import weighted_auc
 from twinviews_experiments.contest.contest_sets import CONTEST_SETS_BY_NAME, choose_contest_sets
-from twinviews_experiments.contest.one_round import draw
+from twinviews_experiments.contest.one_round import draw, rows_for
 from twinviews_experiments.datasets.downloads import UnobtainableError
 from twinviews_experiments.result_store import ResultStore
 from twinviews_experiments.worker_processes import as_they_come, default_jobs, workers
@@ -111,7 +111,7 @@ def try_all(job: Job, data: Path | None) -> list[Trial]:
     """The default and all others on one draw; empty where that cannot be had."""
     task = CONTEST_SETS_BY_NAME[job.set_name].task
     try:
-        rows = draw(raw_table(job.set_name, data), task, job.draw, SEED)
+        rows = draw(raw_table(job.set_name, data), task, job.draw, SEED, rows_for(job.n))
     except UnobtainableError as problem:
         print(f"{job.set_name}: {problem}", file=sys.stderr)
         return []

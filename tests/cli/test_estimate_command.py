@@ -204,4 +204,4 @@ def test_ratings_in_words_need_their_order(tmp_path):
     for row, name in zip(rows, ("poor", "fair", "good"), strict=True):
         assert row["low"] < np.mean(words == name) < row["high"]
     done = CliRunner().invoke(main, [*ask, "--classes", "poor,fair,good", "--model", "some"])
-    assert "--classes is for a fit" in done.stderr
+    assert "--task is for a fit" in done.stderr

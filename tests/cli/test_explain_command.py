@@ -62,7 +62,7 @@ def test_rows_are_explained_in_the_order_in_which_they_are_named(folder, tmp_pat
         ("5,201", 3, "There is no row 201"),
         ("x", 2, "'x' must be a row or a range of rows"),
         ("1-2000", 3, "names 2,000 rows, and 1,000 are the most"),
-        ("9-5", 2, "'9-5' has no row"),
+        ("9-5,1", 2, "'9-5' must rise"),
     ],
 )
 def test_rows_that_are_not_there_are_named(folder, rows, code, message):

@@ -621,7 +621,8 @@ def test_classes_are_weighed_by_likelihood(K):
         def unlikely(parameters, decision=decision):
             """Minus the logarithm of the posterior density: offsets have a variance of 1 / 6."""
             log_p = log_softmax(parameters[0] * decision + parameters[1:], axis=1)
-            return -m * weight @ (doubtful * log_p).sum(axis=1) + 3 * np.sum(parameters[1:] ** 2)
+            likelihood = weight @ (doubtful * log_p).sum(axis=1) / (weight @ weight)
+            return -likelihood + 3 * np.sum(parameters[1:] ** 2)
 
         found = np.append(sureness, offsets)
         steps = random.normal(size=(3000, K + 1)) * 10.0 ** random.uniform(-2, 0.5, (3000, 1))

@@ -279,3 +279,18 @@ def test_files_without_fits_of_folds_are_refused(classifier, frame):
     old._ensembles = [replace(ensemble, fold_of=None, fold_blends=None)]
     with pytest.raises(ValueError, match="Fit it again"):
         estimate(old, frame, target="good")
+
+
+def test_labels_that_were_sure_to_be_given_count_in_a_quantile_too():
+    """1,000 rows of large values all have labels; of the others 80 do."""
+    rng = np.random.default_rng(5)
+    large = np.arange(2000) < 1000
+    X = np.column_stack([large + 0.1 * rng.normal(size=2000), rng.normal(size=2000)])
+    y = np.where(large, rng.uniform(100, 200, 2000), rng.uniform(0, 50, 2000))
+    p = np.where(large, 1.0, 0.08)
+    labels = np.where(rng.uniform(size=2000) < p, y, np.nan)
+    model = XNVRegressor(random_state=0, members=None).fit(X, labels, label_probability=p)
+    for q in (0.3, 0.6, 0.9):
+        (found,) = estimate(model, X, y=labels, what="quantile", quantile=q)
+        assert found.low <= np.quantile(y, q) <= found.high
+        assert found.high - found.low < 60

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 from twinviews import (
     XNVCountRegressor,
     XNVOrdinalClassifier,
+    XNVRegressor,
     estimate,
     load_model,
     plan_labels,
@@ -137,3 +138,36 @@ def test_rare_large_counts_are_planned_for(X):
     plan = plan_labels(model, k=60, random_state=0, **ask(X, y))
     free = np.flatnonzero(~KNOWN)
     assert model.predict(X[plan.places]).mean() > 1.15 * model.predict(X[free]).mean()
+
+
+def test_ends_are_numbers_that_the_quantity_can_have():
+    """Means of counts are not below 0, quantiles of whole counts are whole, ratings among ratings."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 1))
+    few = np.arange(300) < 12
+    for seed in range(8):
+        y = rng.poisson(0.7, size=300) * (1.0 + 3 * (rng.uniform(size=300) < 0.1))
+        labels = np.where(few, y, np.nan)
+        model = XNVCountRegressor(random_state=0, members=None).fit(X, labels)
+        ask = {"model": model, "rows": X, "y": labels, "assume_random": True}
+        (mean,) = estimate(**ask)
+        assert 0 <= mean.low <= mean.estimate <= mean.high
+        for q in (0.2, 0.5, 0.8):
+            (found,) = estimate(**ask, what="quantile", quantile=q)
+            ends = [found.low, found.estimate, found.high]
+            assert ends == sorted(ends)
+            assert [end == round(end) for end in ends if np.isfinite(end)]
+            assert found.low >= 0
+        stars = np.where(few, 1.0 + (y > 0) + (y > 1), np.nan)
+        stars[:3] = 1, 2, 3
+        ratings = XNVOrdinalClassifier(random_state=seed, members=None).fit(X, stars)
+        (mean,) = estimate(ratings, X, y=stars, what="mean", assume_random=True)
+        assert 1 <= mean.low <= mean.high <= 3
+
+
+def test_labels_that_are_all_the_same_are_the_quantile():
+    X = np.random.default_rng(0).normal(size=(200, 1))
+    y = np.where(np.arange(200) < 40, 3.0, np.nan)
+    model = XNVRegressor(random_state=0, members=None).fit(X, y)
+    (found,) = estimate(model, X, y=y, what="quantile", assume_random=True)
+    assert (found.estimate, found.high) == (3, 3)

@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
 
 from conftest import CLASSIFIERS, REGRESSORS, make
 from twinviews import (
@@ -73,6 +75,10 @@ def test_ratings_counts_and_several_targets(X):
     both = XNVRegressor(random_state=0, members=None).fit(X, y)
     found = explain(both, X[-3:])
     assert found[0].outputs == ("prediction_0", "prediction_1")
+    assert found[0].similar == ()
+    assert "column 1" in found[0].words("prediction_1").split(",")[1]
+    with pytest.raises(ValueError, match="output=None is not there; there are prediction_0"):
+        found[0].words()
     assert_sums(found, both.predict(X[-3:]))
 
 
@@ -116,7 +122,7 @@ def test_similar_rows_are_the_nearest_and_a_labeled_row_is_most_like_itself(X):
     distance = np.square(scaled[KNOWN] - scaled[5]) @ model.learned_metric_
     assert [each.place for each in one.similar] == np.argsort(distance)[:4].tolist()
     (kept,) = explain(model, X[5:6], n_similar=4)
-    assert [each.label for each in kept.similar] == [each.label for each in one.similar]
+    assert_allclose(*([each.label for each in found.similar] for found in (kept, one)), rtol=1e-11)
     assert kept.similar[0].place is None
     assert explain(model, X[5:6], n_similar=0)[0].similar == ()
 
@@ -136,6 +142,39 @@ def test_words_name_the_columns_that_count_most(X):
         one.words("none")
 
 
+def test_the_output_in_words_is_what_is_predicted(X):
+    """Ratings are predicted by their median, and classes by what errors cost: not the likeliest."""
+    stars = np.where(KNOWN, 1.0 + np.digitize(X[:, 0] + X[:, 1], [-0.7, 0.7]), np.nan)
+    ratings = XNVOrdinalClassifier(random_state=0, members=None).fit(X, stars)
+    rare = np.where(KNOWN, np.where(X[:, 0] > 1, "yes", "no"), None)
+    costly = XNVClassifier(random_state=0, members=None, class_weight={"yes": 20}).fit(X, rare)
+    for model in (ratings, costly):
+        found = explain(model, X[-60:], n_background=5, n_similar=0)
+        said = [one.outputs[one.chosen] for one in found]
+        assert said == [str(label).removesuffix(".0") for label in model.predict(X[-60:])]
+    likeliest = [one.outputs[np.argmax(one.predicted)] for one in found]
+    assert said != likeliest  # where errors cost
+
+
+def test_classes_that_look_alike_are_told_apart(X):
+    names = np.where(X[:, 0] > 0, "1", "1.0").astype(object)
+    model = XNVClassifier(random_state=0, members=None).fit(X, np.where(KNOWN, names, None))
+    (one,) = explain(model, [[3.0, 0, 0]])
+    assert one.outputs == ("1", "1.0")
+    assert one.words().startswith("1: ")
+    assert one.ranked()[0][1] > 0
+
+
+def test_columns_of_other_units_count_alike_where_no_metric_is_learned(X):
+    units = X * [1, 1000, 1]
+    model = XNVRegressor(random_state=0, members=None).fit(units, labels_for("Regressor", X))
+    plain = XNVRegressor(random_state=0, members=None).fit(X, labels_for("Regressor", X))
+    ask = {"labeled": (units, labels_for("Regressor", X)), "background": units, "n_background": N}
+    places = [each.place for each in explain(model, units[-1:], **ask)[0].similar]
+    ask = {"labeled": (X, labels_for("Regressor", X)), "background": X, "n_background": N}
+    assert places == [each.place for each in explain(plain, X[-1:], **ask)[0].similar]
+
+
 def test_what_cannot_be_explained_is_refused(X):
     y = labels_for("Regressor", X)
     model = XNVRegressor(random_state=0, members=None).fit(X, y)
@@ -145,5 +184,9 @@ def test_what_cannot_be_explained_is_refused(X):
         explain(model, X[:1], n_similar=-1)
     with pytest.raises(ValueError, match="labeled has 240 rows and labels of shape"):
         explain(model, X[:1], labeled=(X, y[:5]))
+    with pytest.raises(TypeError, match="model is a Pipeline, and explain takes"):
+        explain(make_pipeline(Ridge()).fit(X, X[:, 0]), X[:1])
+    same = explain(model, sparse.csr_array(X[:1]), random_state=0)[0]
+    assert_allclose(same.contributions, explain(model, X[:1], random_state=0)[0].contributions)
     with pytest.raises(ValueError, match="fitted to sparse rows"):
         explain(make("KRRRegressor", scale=None).fit(sparse.csr_array(X), y), sparse.csr_array(X[:1]))

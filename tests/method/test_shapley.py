@@ -55,7 +55,7 @@ def test_of_random_orders_they_sum_to_the_prediction(rows, monkeypatch):
     found = of_random_orders(monkeypatch, *ask)
     assert_allclose(found.base + found.values.sum(axis=0), predict(row[None])[0], atol=1e-12)
     for at_once in (1, 17, 10_000):
-        monkeypatch.setattr(shapley, "_ROWS_AT_ONCE", at_once)
+        monkeypatch.setattr(shapley, "_VALUES_AT_ONCE", at_once)
         again = of_random_orders(monkeypatch, *ask[:-1], np.random.default_rng(1))
         assert_allclose(again.values, found.values, atol=1e-12)
 

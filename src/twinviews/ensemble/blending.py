@@ -166,8 +166,8 @@ def _likeliest_scores(decision: np.ndarray, share: np.ndarray, weight: np.ndarra
 
     The loss is convex in both. Few labels hardly tell offsets, which then stay near zero.
     """
-    m, K = decision.shape
-    penalty = _PRIOR_OFFSETS / m
+    K = decision.shape[1]
+    penalty = _PRIOR_OFFSETS * float(weight @ weight)  # over as many labels as count alike
 
     def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
         factor, offsets = parameters[0], parameters[1:]

@@ -141,6 +141,11 @@ class CrossPredictions:
         problem = self.problem
         return np.asarray(problem.Y[:, np.flatnonzero(problem.targets == self.target)[0]])
 
+    @property
+    def has_whole_numbers(self) -> bool:
+        """Whether labels are counts, all of them whole."""
+        return self.model._task == "count" and self.model._whole
+
     def as_fitted(self, y: np.ndarray) -> np.ndarray:
         """Numbers as members are fitted to them."""
         return on_count_scale(y, self.model._mean.scale) if self.model._task == "count" else y

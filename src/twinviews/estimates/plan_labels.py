@@ -112,7 +112,7 @@ def plan_labels(
     check_is_fitted(model)
     refuse_without_folds(model)
     _check_request(k, half_width)
-    n_targets = 1 if is_classifier(model) else len(model._ensembles)
+    n_targets = 1 if is_classifier(model) else model._solution.coef.shape[1]
     if n_targets != 1:
         raise ValueError(
             f"The model predicts {n_targets} targets, and rows are planned for one. Fit one of them."

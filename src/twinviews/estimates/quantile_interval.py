@@ -51,8 +51,8 @@ def quantile_and_ends(
     half = np.array([critical_value(coverage, one.degrees) * np.sqrt(one.variance) for one in shares])
     return (
         _crossing(values, share, q, between=not ties),
-        _crossing(values, share + half, q, between=not ties, beyond=True),
-        _crossing(values, share - half, q, between=not ties, beyond=True),
+        _crossing(values, share + half, q, between=not ties, below=-np.inf),
+        _crossing(values, share - half, q, between=not ties, above=np.inf),
     )
 
 
@@ -62,15 +62,21 @@ def has_ties(y: np.ndarray) -> bool:
 
 
 def _crossing(
-    values: np.ndarray, curve: np.ndarray, q: float, *, between: bool, beyond: bool = False
+    values: np.ndarray,
+    curve: np.ndarray,
+    q: float,
+    *,
+    between: bool,
+    below: float | None = None,
+    above: float | None = None,
 ) -> float:
-    """Where a curve, made to rise, reaches q; ``beyond`` the values that is not known."""
+    """Where a curve, made to rise, reaches q; ``below`` and ``above`` are for beyond the values."""
     rising = np.maximum.accumulate(curve)
     at = int(np.searchsorted(rising, q))
     if at == 0:
-        return -np.inf if beyond else float(values[0])
+        return float(values[0]) if below is None else below
     if at == len(values):
-        return np.inf if beyond else float(values[-1])
+        return float(values[-1]) if above is None else above
     if not between:
         return float(values[at])
     before, after = rising[at - 1], rising[at]

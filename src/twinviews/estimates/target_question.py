@@ -88,8 +88,9 @@ class TargetQuestion:
                 words = words.replace("mean", "total").replace("share", "number")
             is_above = condition is not None and condition.is_above
             whole = overall_answer(self.labels, self.rows, quantity, options)
+            bounds = self._bounds(quantity)
             if not self.by:
-                found.append(self._told(words, None, whole, coverage, what, is_above))
+                found.append(self._told(words, None, whole, coverage, what, is_above, bounds))
                 continue
             answers = group_answers(
                 self.labels, self.group_of, self.rows, quantity, whole.power, options
@@ -98,7 +99,7 @@ class TargetQuestion:
                 found += self._differences(words, answers, coverage, versus, is_above)
                 continue
             found += [
-                self._told(words, group, answer, coverage, what, is_above)
+                self._told(words, group, answer, coverage, what, is_above, bounds)
                 for group, answer in zip(self.groups, answers, strict=True)
             ]
         return found
@@ -114,6 +115,15 @@ class TargetQuestion:
             return [("mean", NumberOnGrid(self.grid, self.labels))]
         words = f"share {'above' if condition.is_above else 'at most'} {condition.value:g}"
         return [(words, NumberOnGrid(self.grid, self.labels, condition.value))]
+
+    def _bounds(self, quantity: Quantity) -> tuple[float, float]:
+        """Between which a mean is, whatever the labels: of counts above 0, of ratings among them."""
+        if quantity.is_share:
+            return 0.0, 1.0
+        if self.grid is None:
+            classes = self.predictions.model.classes_.astype(np.float64)
+            return float(classes.min()), float(classes.max())
+        return (0.0, np.inf) if self.predictions.model._task == "count" else (-np.inf, np.inf)
 
     def _about(self, words: str, group: Group | None, n_labels: int) -> AboutRows:
         labeled = self.found.labeled.groups
@@ -132,11 +142,13 @@ class TargetQuestion:
         coverage: float,
         what: str,
         is_above: bool,
+        bounds: tuple[float, float],
     ) -> ToldEstimate:
         powered = ValueAndEnds(answer.powered.value, *answer.ends(coverage))
         alone = ValueAndEnds(answer.alone.value, *answer.alone_ends(coverage))
         if is_above:
             powered, alone = powered.of_the_others(), alone.of_the_others()
+        powered, alone = (one.within(*bounds) for one in (powered, alone))
         if what == "total":
             powered, alone = (one.times(answer.powered.weight) for one in (powered, alone))
         return told(
@@ -218,7 +230,7 @@ class TargetQuestion:
     ) -> ToldEstimate:
         assert self.grid is not None, "numbers only"
         ties = has_ties(labels.y)
-        values = thresholds(labels.y, q, labels.stands_for * labels.weight)
+        values = thresholds(labels.y, q, _weight_of_all(labels, rows))
         answers = [
             overall_answer(labels, rows, NumberOnGrid(self.grid, labels, float(value)), options)
             for value in values
@@ -227,6 +239,8 @@ class TargetQuestion:
             ValueAndEnds(*quantile_and_ends(values, shares, q, coverage, ties=ties))
             for shares in ([one.powered for one in answers], [one.alone for one in answers])
         )
+        if self.predictions.has_whole_numbers:
+            powered, alone = powered.whole(), alone.whole()
         middle = answers[int(np.abs(values - powered.value).argmin())]
         worth, power = middle.worth, middle.power
         if powered.high - powered.low > alone.high - alone.low:
@@ -238,6 +252,13 @@ class TargetQuestion:
             labels_worth=worth,
             power=power,
         )
+
+
+def _weight_of_all(labels: PredictedLabels, rows: Sequence[SampledRows]) -> np.ndarray:
+    """(n,) for how many of all rows a label counts: itself, and its share of those without one."""
+    v = labels.stands_for * labels.weight
+    others = sum(one.totals.weight for one in rows)
+    return labels.weight + (v * (others / v.sum()) if v.any() else 0.0)
 
 
 def _interval(found: MeanEstimate, coverage: float) -> ValueAndEnds:

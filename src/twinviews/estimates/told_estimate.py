@@ -104,6 +104,15 @@ class ValueAndEnds(NamedTuple):
         low, high = sorted((factor * self.low, factor * self.high))
         return ValueAndEnds(factor * self.value, low, high)
 
+    def within(self, least: float, most: float) -> ValueAndEnds:
+        """Nothing of it beyond what is possible."""
+        return ValueAndEnds(*(float(np.clip(one, least, most)) for one in self))
+
+    def whole(self) -> ValueAndEnds:
+        """Of counts: what is between two of them is said of the one that has it inside."""
+        low, high = np.maximum(np.ceil(self.low), 0.0), np.floor(self.high)
+        return ValueAndEnds(float(np.ceil(self.value)), float(min(low, high)), float(max(low, high)))
+
     def of_the_others(self) -> ValueAndEnds:
         """Of a share: that of all other rows."""
         return ValueAndEnds(1 - self.value, 1 - self.high, 1 - self.low)

@@ -12,9 +12,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from twinviews._system.threads import one_blas_thread
-from twinviews.explanations.similar_rows import SimilarRow, given_rows, rows_of_the_fit
+from twinviews.estimators._ensemble import dense
+from twinviews.explanations.similar_rows import (
+    SimilarRow,
+    given_rows,
+    metric_of,
+    rows_of_the_fit,
+)
 from twinviews.explanations.told_values import columns_of, told_values
-from twinviews.method.shapley import ShapleyValues, shapley_values
+from twinviews.method.shapley import shapley_values
 
 
 @dataclass(frozen=True)
@@ -31,17 +37,20 @@ class Explanation:
     contributions: np.ndarray  # (P, t); with the base they sum to what is predicted
     standard_errors: np.ndarray  # (P, t); 0 where contributions are exact
     similar: tuple[SimilarRow, ...]
+    chosen: int | None  # the output that the model predicts; None if it predicts each
 
     def ranked(self, output: str | None = None) -> list[tuple[str, float]]:
-        """Columns and what they add, the largest first; by default to the likeliest class."""
-        place = self._place(output)
+        """Columns and what they add, the largest first; by default to the class that is predicted."""
+        return self._ranked(self._place(output))
+
+    def _ranked(self, place: int) -> list[tuple[str, float]]:
         order = np.argsort(-np.abs(self.contributions[:, place]), kind="stable")
         return [(self.columns[j], float(self.contributions[j, place])) for j in order]
 
     def words(self, output: str | None = None, most: int = 5) -> str:
         """A sentence with the columns that count most."""
         place = self._place(output)
-        ranked = self.ranked(self.outputs[place])
+        ranked = self._ranked(place)
         parts = [f"{name} {amount:+.3g}" for name, amount in ranked[:most]]
         rest = sum(amount for _, amount in ranked[most:])
         parts += [f"{len(ranked) - most} others {rest:+.3g}"] if ranked[most:] else []
@@ -54,8 +63,8 @@ class Explanation:
         return said
 
     def _place(self, output: str | None) -> int:
-        if output is None:
-            return int(np.argmax(self.predicted)) if len(self.outputs) > 1 else 0
+        if output is None and self.chosen is not None:
+            return self.chosen
         if output not in self.outputs:
             known = ", ".join(self.outputs[:10])
             raise ValueError(f"output={output!r} is not there; there are {known}.")
@@ -122,9 +131,9 @@ def explain(
 
     The contribution of a column is what its value adds to the mean prediction of a background, on
     average over all orders in which the values of the row can take the place of those of the
-    background. All contributions and the mean sum to the prediction. With up to 8 columns every set of
-    columns is asked, and contributions are exact for this background; with more, random orders are,
-    and ``standard_errors`` tell how far contributions may be off.
+    background. All contributions and the mean sum to the prediction. Where it takes 30,000 predictions
+    at most (8 columns and 100 rows) every set of columns is asked, and contributions are exact for this
+    background; else random orders are, and ``standard_errors`` tell how far contributions may be off.
 
     Parameters
     ----------
@@ -133,8 +142,8 @@ def explain(
     rows : array or data frame of shape (n_samples, n_features)
         As for ``predict``.
     background : array or data frame, optional
-        Rows to compare with; by default some of the rows without a label that an ensemble keeps, or
-        the labeled rows of a model without one.
+        Rows to compare with; by default some of all rows, which an ensemble keeps, or the labeled rows
+        of a model without one.
     labeled : (rows, y), optional
         Where to look for similar rows: those of the fit, whose places are then told. By default the
         distinct labeled rows that the model keeps, of which labels alone are known.
@@ -142,7 +151,7 @@ def explain(
         How many of them, at random, at most.
     n_similar : int, default=3
         Labeled rows to name, the most similar first: by the metric that the model has learned, if it
-        has learned one, else all columns count alike.
+        has learned one, else all columns count by their deviation. Of several targets there are none.
     random_state : int, RandomState or None, default=None
         Seed of the draws.
 
@@ -165,7 +174,12 @@ def explain(
     >>> bool(np.isclose(one.base + one.contributions.sum(), one.predicted)[0])
     True
     """
-    check_is_fitted(model)
+    if not hasattr(model, "_solution"):
+        check_is_fitted(model)
+        raise TypeError(
+            f"model is a {type(model).__name__}, and explain takes a fitted estimator of this library. "
+            f"Of a pipeline or a search, give the estimator and the rows as it sees them."
+        )
     for name, number in (("n_background", n_background), ("n_similar", n_similar)):
         least = 1 if name == "n_background" else 0
         if not isinstance(number, Integral) or isinstance(number, bool) or number < least:
@@ -174,40 +188,44 @@ def explain(
         raise ValueError(
             "This model was fitted to sparse rows, which explain does not take. Fit it to dense rows."
         )
-    X = model._prepared(rows)
+    X = dense(model._prepared(rows))
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
     compared = _background(model, background)
     compared = compared[np.sort(rng.permutation(len(compared))[:n_background])]
+    told = told_values(model)
+    # Similar rows are told with a label, and of several targets with none.
+    n_similar = 0 if told.chosen is None else n_similar
     known = rows_of_the_fit(model) if labeled is None else given_rows(model, *labeled)
+    known = known.with_weight(metric_of(model, compared))
     names, group_of = columns_of(model)
-    outputs, predict = told_values(model)
     found = []
     with one_blas_thread(look=False):
-        predicted = predict(X)
-        for row, values in zip(X, predicted, strict=True):
-            of_row = shapley_values(predict, row, compared, group_of, rng)
-            similar = known.most_like(row, n_similar)
-            found.append(_explanation(names, outputs, values, of_row, similar))
+        predicted = told.of(X)
+        chosen = [None] * len(X) if told.chosen is None else told.chosen(X).tolist()
+        for row, values, output in zip(X, predicted, chosen, strict=True):
+            of_row = shapley_values(told.of, row, compared, group_of, rng)
+            found.append(
+                Explanation(
+                    names,
+                    told.names,
+                    values,
+                    of_row.base,
+                    of_row.values,
+                    of_row.deviation,
+                    known.most_like(row, n_similar),
+                    output,
+                )
+            )
     return Explanations(tuple(found))
-
-
-def _explanation(
-    names: tuple[str, ...],
-    outputs: tuple[str, ...],
-    predicted: np.ndarray,
-    of_row: ShapleyValues,
-    similar: tuple[SimilarRow, ...],
-) -> Explanation:
-    return Explanation(names, outputs, predicted, of_row.base, of_row.values, of_row.deviation, similar)
 
 
 def _background(model: Any, given: Any) -> np.ndarray:
     """Rows on the scale of the fit."""
     if given is not None:
-        found = model._prepared(given)
+        found = dense(model._prepared(given))
         if len(found) == 0:
             raise ValueError("background has no rows. Give some, or leave it out.")
-        return np.asarray(found)
+        return found
     if model._unlabeled_sample is not None:
         return np.asarray(model._unlabeled_sample)
     return rows_of_the_fit(model).X

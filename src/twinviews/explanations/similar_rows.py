@@ -21,9 +21,14 @@ class KnownRows(NamedTuple):
     X: np.ndarray  # (m, D) on the scale of the fit
     labels: list[Any]  # (m,)
     places: list[int] | None  # (m,)
-    weight: np.ndarray  # (D,) of each column in squared distances
+    weight: np.ndarray | None = None  # (D,) of each column in squared distances
+
+    def with_weight(self, weight: np.ndarray) -> KnownRows:
+        return self._replace(weight=weight)
 
     def most_like(self, row: np.ndarray, k: int) -> tuple[SimilarRow, ...]:
+        if k == 0:
+            return ()
         distance = np.sqrt(np.square(self.X - row) @ self.weight)
         return tuple(
             SimilarRow(
@@ -37,27 +42,29 @@ def rows_of_the_fit(model: Any) -> KnownRows:
     """Distinct rows: of several labels of equal rows the mean, or the commonest class."""
     problem = model._solution.problems[0]
     X = dense(problem.X)
-    return KnownRows(X, _labels(model, problem.Y), None, _weight(model, X.shape[1]))
+    return KnownRows(X, _labels(model, problem.Y), None)
 
 
 def given_rows(model: Any, rows: Any, y: Any) -> KnownRows:
     """Those of the rows that have a label in y."""
     y = np.asarray(y, dtype=object)
-    X = np.asarray(model._prepared(rows))
+    X = dense(model._prepared(rows))
     if y.shape != (len(X),):
         raise ValueError(
             f"labeled has {len(X):,} rows and labels of shape {y.shape}. Give one for each."
         )
     known = np.flatnonzero(~missing_labels(y, model.missing_label))
     labels = [y[i] for i in known]
-    return KnownRows(X[known], labels, [int(i) for i in known], _weight(model, X.shape[1]))
+    return KnownRows(X[known], labels, [int(i) for i in known])
 
 
-def _weight(model: Any, D: int) -> np.ndarray:
-    """That of the learned metric, where there is one; else all columns count alike."""
+def metric_of(model: Any, background: np.ndarray) -> np.ndarray:
+    """(D,) the learned metric, where there is one; else columns count by their deviation."""
     metric = getattr(model, "learned_metric_", None)
-    metric = metric[0] if isinstance(metric, list) else metric
-    return np.full(D, 1 / D) if metric is None else np.asarray(metric)
+    if metric is not None and not isinstance(metric, list):
+        return np.asarray(metric)
+    variance = background.var(axis=0)
+    return np.divide(1.0, variance, out=np.ones(len(variance)), where=variance > 0) / len(variance)
 
 
 def _labels(model: Any, Y: np.ndarray) -> list[Any]:
@@ -67,5 +74,10 @@ def _labels(model: Any, Y: np.ndarray) -> list[Any]:
     if model._task == "ordinal":
         return [model.classes_[code] for code in np.round(Y[:, 0]).astype(int)]
     if model._task == "count":
-        return [round(float(one), 9) for one in counts_of_scale(Y[:, 0], model._mean.scale)]
-    return [float(one) for one in Y[:, 0]]
+        return [_plain(one) for one in counts_of_scale(Y[:, 0], model._mean.scale)]
+    return [_plain(one) for one in Y[:, 0]]
+
+
+def _plain(number: float) -> float:
+    """Without the last digits, which a mean of labels, or a scale and back, leaves behind."""
+    return float(f"{number:.12g}")

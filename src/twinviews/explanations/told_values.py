@@ -2,28 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from twinviews.encoding.codes import LeftOutColumn
 from twinviews.estimators._outside import input_columns
+from twinviews.method.cumulative_link import median_class
 from twinviews.method.shapley import Predict
 from twinviews.method.uncertainty import class_log_probabilities
 
 
-def told_values(model: Any) -> tuple[tuple[str, ...], Predict]:
-    """Names of the outputs, and a function from rows to them: numbers, or probabilities of classes."""
-    if model._task in ("classification", "ordinal"):
-        classes = tuple(str(one).removesuffix(".0") for one in model.classes_)  # 1, not 1.0
-        if model._task == "ordinal":
-            return classes, lambda X: np.exp(model._log_probabilities(X))
-        return classes, lambda X: np.exp(class_log_probabilities(model._decision(X), model._scale))
+class ToldValues(NamedTuple):
+    names: tuple[str, ...]  # (t,) of the outputs
+    of: Predict  # rows -> numbers, or probabilities of classes
+    # rows -> (rows,) the output that the model predicts; None where each is predicted
+    chosen: Callable[[np.ndarray], np.ndarray] | None
+
+
+def told_values(model: Any) -> ToldValues:
+    if model._task == "classification":
+        return ToldValues(
+            _names(model.classes_),
+            lambda X: np.exp(class_log_probabilities(model._decision(X), model._scale)),
+            lambda X: model._chosen(model._decision(X)),
+        )
+    if model._task == "ordinal":
+        return ToldValues(
+            _names(model.classes_),
+            lambda X: np.exp(model._log_probabilities(X)),
+            lambda X: median_class(np.exp(model._log_probabilities(X))),
+        )
     if model._task == "count":
-        return ("prediction",), lambda X: model._mean(model._decision(X))
+        return ToldValues(("prediction",), lambda X: model._mean(model._decision(X)), _the_only_one)
     t = model._solution.coef.shape[1]
-    names = ("prediction",) if t == 1 else tuple(f"prediction_{place}" for place in range(t))
-    return names, model._decision
+    if t == 1:
+        return ToldValues(("prediction",), model._decision, _the_only_one)
+    return ToldValues(tuple(f"prediction_{place}" for place in range(t)), model._decision, None)
+
+
+def _the_only_one(X: np.ndarray) -> np.ndarray:
+    return np.zeros(len(X), dtype=np.intp)
+
+
+def _names(classes: np.ndarray) -> tuple[str, ...]:
+    """As a reader writes them: 1, not 1.0."""
+    of_numbers = classes.dtype.kind == "f"
+    return tuple(f"{one:.17g}" if of_numbers else str(one) for one in classes.tolist())
 
 
 def columns_of(model: Any) -> tuple[tuple[str, ...], np.ndarray]:

@@ -22,7 +22,7 @@ Predict = Callable[[np.ndarray], np.ndarray]  # (rows, D) -> (rows, t)
 
 # Rows that one explanation may predict if every set is asked.
 _MOST_ROWS_OF_ALL_SETS = 30_000
-_ROWS_AT_ONCE = 20_000
+_VALUES_AT_ONCE = 2_000_000
 
 
 class ShapleyValues(NamedTuple):
@@ -64,13 +64,20 @@ def _mean_predictions(
     predict: Predict, row: np.ndarray, background: np.ndarray, taken: np.ndarray
 ) -> np.ndarray:
     """(sets, t) over the background, with the columns that are taken (sets, D) from the row."""
-    B, found = len(background), []
-    at_once = max(1, _ROWS_AT_ONCE // B)
-    for start in range(0, len(taken), at_once):
-        some = taken[start : start + at_once]
-        rows = np.where(some[:, None], row, background).reshape(-1, len(row))
-        found.append(predict(rows).reshape(len(some), B, -1).mean(axis=1))
-    return np.vstack(found)
+    B = len(background)
+
+    def rows(some: np.ndarray) -> np.ndarray:
+        return np.where(taken[some // B], row, background[some % B])
+
+    found = _in_parts(predict, rows, len(taken) * B, len(row))
+    return np.asarray(found.reshape(len(taken), B, -1).mean(axis=1))
+
+
+def _in_parts(predict: Predict, rows: Callable[[np.ndarray], np.ndarray], n: int, D: int) -> np.ndarray:
+    """(n, t) predictions of rows that are made by their numbers, some at a time."""
+    at_once = max(1, _VALUES_AT_ONCE // D)
+    parts = [predict(rows(np.arange(start, min(start + at_once, n)))) for start in range(0, n, at_once)]
+    return np.concatenate([part.reshape(len(part), -1) for part in parts])
 
 
 def _of_random_orders(
@@ -83,20 +90,18 @@ def _of_random_orders(
 ) -> ShapleyValues:
     B = len(background)
     order = np.array([rng.permutation(P) for _ in range(B)])
-    orders = np.stack([order, order[:, ::-1]], axis=1)  # (B, 2, P)
-    rank = np.argsort(orders, axis=2)
-    at_once = max(1, _ROWS_AT_ONCE // (2 * (P + 1)))
-    added, base = [], []
-    for start in range(0, B, at_once):
-        some = slice(start, start + at_once)
+    orders = np.stack([order, order[:, ::-1]], axis=1).reshape(2 * B, P)  # and each reversed
+    rank = np.argsort(orders, axis=1)
+
+    def rows(some: np.ndarray) -> np.ndarray:
+        path, step = some // (P + 1), some % (P + 1)
         # After k steps a path has the groups of rank below k from the row.
-        taken = rank[some][:, :, None, :] < np.arange(P + 1)[:, None]  # (b, 2, P + 1, P)
-        rows = np.where(taken[..., group_of], row, background[some][:, None, None])
-        path = predict(rows.reshape(-1, len(row))).reshape(*taken.shape[:3], -1)
-        steps = np.diff(path, axis=2)  # (b, 2, P, t) in the order of the path
-        by_group = np.take_along_axis(steps, rank[some][..., None], axis=2)
-        added.append(by_group.mean(axis=1))
-        base.append(path[:, 0, 0])
-    each = np.concatenate(added)  # (B, P, t)
+        taken = rank[path] < step[:, None]
+        return np.where(taken[:, group_of], row, background[path // 2])
+
+    path = _in_parts(predict, rows, 2 * B * (P + 1), len(row)).reshape(2 * B, P + 1, -1)
+    steps = np.diff(path, axis=1)  # in the order of the path
+    by_group = np.take_along_axis(steps, rank[:, :, None], axis=1)
+    each = by_group.reshape(B, 2, P, -1).mean(axis=1)
     deviation = each.std(axis=0, ddof=1) / np.sqrt(B) if B > 1 else np.full(each.shape[1:], np.inf)
-    return ShapleyValues(np.concatenate(base).mean(axis=0), each.mean(axis=0), deviation)
+    return ShapleyValues(path[::2, 0].mean(axis=0), each.mean(axis=0), deviation)

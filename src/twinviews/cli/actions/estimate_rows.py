@@ -59,8 +59,7 @@ def estimate_rows(
     check_paths([table], outputs, [] if model is None else [model])
     if model is not None and len(targets) != 1:
         raise ValueError("--model has one target. Name it once, or leave --model out.")
-    if model is not None and classes is not None:
-        raise ValueError("--classes is for a fit, and --model is fitted. Leave one of them out.")
+    check_not_fitted(model, task, classes)
     options = ReadingOptions(**reading)
     found = read(table, options)
     say(str(found))
@@ -141,6 +140,13 @@ def _tell(
         for row, fact in zip(estimates, facts, strict=True):
             fact["labels_for_half_width"] = row.labels_for(half_width)
     return {"coverage": estimates.coverage, "notes": list(estimates.notes), "estimates": facts}
+
+
+def check_not_fitted(model: Path | None, task: Task | None, classes: Sequence[str] | None) -> None:
+    """Refuse what only a fit can follow."""
+    for option, given in (("--task", task), ("--classes", classes)):
+        if model is not None and given is not None:
+            raise ValueError(f"{option} is for a fit, and --model is fitted. Leave one of them out.")
 
 
 def fitted_model(

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from twinviews import load_model, plan_labels
-from twinviews.cli.actions.estimate_rows import fitted_model
+from twinviews.cli.actions.estimate_rows import check_not_fitted, fitted_model
 from twinviews.cli.actions.first_look import Task, check_paths
 from twinviews.cli.actions.fit_model import PLAN_COLUMNS, labels_of_the_page
 from twinviews.cli.errors import say
@@ -50,6 +50,7 @@ def plan_rows(
     """Read, fit unless there is a model, plan, write the table and the rows to label."""
     outputs = [Path(one) for one in (output, rows_file) if one is not None and str(one) != "-"]
     check_paths([table], outputs, [] if model is None else [model])
+    check_not_fitted(model, task, classes)
     options = ReadingOptions(**reading)
     found = read(table, options)
     say(str(found))
