@@ -70,6 +70,7 @@ class How(NamedTuple):
 
     data: Path | None
     apart: bool
+    test_rows: int
 
 
 def try_one(job: Job, how: How) -> Trial | None:
@@ -94,7 +95,7 @@ def try_one(job: Job, how: How) -> Trial | None:
         models = [default, TabPFNApart(random_state=job.draw), *([] if how.apart else [joined])]
         for model in models:
             model.fit(X, y, **({} if isinstance(model, TabPFNApart) else {"X_unlabeled": hidden}))
-            off = model.predict(hidden[:MOST_TEST_ROWS]) - truth[:MOST_TEST_ROWS]
+            off = model.predict(hidden[: how.test_rows]) - truth[: how.test_rows]
             errors.append(float(np.sqrt(np.mean(np.square(off)))))
     if how.apart:
         return Trial(*job, *errors, None, None)
@@ -137,6 +138,7 @@ def main() -> None:
     parser.add_argument("--sets", default="", help="names, with commas between; default: all")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--apart", action="store_true", help="not as a member")
+    parser.add_argument("--test-rows", type=int, default=MOST_TEST_ROWS, help="of each set, at most")
     parser.add_argument("--report", action="store_true", help="no more fits: what is there")
     options = parser.parse_args()
     with Trials(options.output / "trials.sqlite") as store:
@@ -158,7 +160,9 @@ def run(store: Trials, options: argparse.Namespace) -> None:
     ]
     with workers(options.jobs) as pool:
         todo = [job for job in jobs if job not in done]
-        for _, trial in as_they_come(pool, try_one, todo, How(options.data, options.apart), "draws"):
+        for _, trial in as_they_come(
+            pool, try_one, todo, How(options.data, options.apart, options.test_rows), "draws"
+        ):
             if trial:
                 store.insert("trials", [trial])
 
