@@ -166,10 +166,11 @@ def test_files_keep_the_order(tmp_path):
     assert clone(again).classes == WORDS
 
 
-def test_what_is_not_for_ordered_classes_says_so(tmp_path):
+def test_what_follows_works_or_says_why_not(tmp_path):
     X, rank = table()
-    with pytest.raises(ValueError, match="Fit an XNVClassifier"):
-        estimate(fitted(), X[:LABELED], y=rank[:LABELED])
+    shares = estimate(fitted(), X[:LABELED], y=rank[:LABELED])  # of rows that all have a label
+    expected = [np.mean(rank[:LABELED] == one) for one in fitted().classes_]
+    assert_allclose([one.estimate for one in shares], expected, atol=1e-9)
     with pytest.raises(ValueError, match="errors in steps"):
         forecast_error(fitted(), X, few(rank), more=[10])
     with pytest.raises(ValueError, match="no ONNX graph"):

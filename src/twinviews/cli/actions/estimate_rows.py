@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from twinviews import estimate, load_model
-from twinviews.cli.actions.first_look import Task, check_paths, look_at_target
+from twinviews.cli.actions.first_look import Task, check_paths
 from twinviews.cli.actions.fit_model import (
     columns_to_use,
     estimator_for,
     labels_of_the_page,
+    look_at_labels,
     order_of_classes,
     questions_of_the_fit,
 )
@@ -160,13 +161,7 @@ def fitted_model(
     options: ReadingOptions,
 ) -> Any:
     """A model of the labels of the table, as `twinviews fit` makes it."""
-    with rows.plain_errors():
-        goal = look_at_target(rows.dataset, target, task)
-    if goal.n_labeled == 0:
-        raise ValueError(
-            f"Column {target!r} is blank in all {goal.n_rows:,} rows, so there is nothing to learn "
-            f"from. Give some rows a value."
-        )
+    goal = look_at_labels(rows, target, task)
     say(goal.words(found_out=task is None))
     order = order_of_classes(goal, classes)
     used = columns_to_use(rows, [target, how["label_probability"], *apart], options.kinds)

@@ -140,6 +140,12 @@ def _read_table(
         label_probability = labeled.probability
     if target not in found.dataset.schema.names:
         target = target.strip()  # as names of columns are
+    goal = look_at_labels(found, target, task)
+    return _TableRead(found, goal, labeled, target, task, label_probability)
+
+
+def look_at_labels(found: Reading, target: str, task: Task | None) -> Target:
+    """What is to be predicted; an error if no row has a label."""
     with found.plain_errors():
         goal = look_at_target(found.dataset, target, task)
     if goal.n_labeled == 0:
@@ -147,7 +153,7 @@ def _read_table(
             f"Column {target!r} is blank in all {goal.n_rows:,} rows, so there is nothing to learn "
             f"from. Give some rows a value."
         )
-    return _TableRead(found, goal, labeled, target, task, label_probability)
+    return goal
 
 
 def _facts_of(model: Any) -> dict[str, Any]:
