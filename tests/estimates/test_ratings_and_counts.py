@@ -156,7 +156,7 @@ def test_ends_are_numbers_that_the_quantity_can_have():
             (found,) = estimate(**ask, what="quantile", quantile=q)
             ends = [found.low, found.estimate, found.high]
             assert ends == sorted(ends)
-            assert [end == round(end) for end in ends if np.isfinite(end)]
+            assert all(end == round(end) for end in ends if np.isfinite(end))
             assert found.low >= 0
         stars = np.where(few, 1.0 + (y > 0) + (y > 1), np.nan)
         stars[:3] = 1, 2, 3
